@@ -258,6 +258,7 @@ async function startRest(
     changes,
     activity,
     deadLetters: createDeadLetters(startup),
+    pluginFaults: startup.isolation.plugins.faults,
     loggers: {
       levels,
       nowMs: systemClock.nowMs,

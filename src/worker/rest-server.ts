@@ -11,10 +11,11 @@ import { openAuditLog } from '../http/audit-log-settings.ts'
 import type { Authentication } from '../http/authentication.ts'
 import { reloadCertificates } from '../http/certificate-reload.ts'
 import { toHttpLimits } from '../http/limit-settings.ts'
-import type { PermissionPolicy } from '../http/permissions.ts'
+import type { PermissionPolicy, Rights } from '../http/permissions.ts'
 import { openPermissions } from '../http/permissions-file.ts'
 import { addResponseHeaders, parseHeaderRules } from '../http/response-headers.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
+import type { PluginFault } from '../plugins/conflict-resolution.ts'
 import { type TlsSource, tlsSource } from '../tls/tls-material.ts'
 import { listenerProtocols } from '../tls/tls-protocols.ts'
 import type { ConnectorDeadLetters } from './dead-letters/connector-dead-letters.ts'
@@ -28,6 +29,9 @@ import { checkWorkerAccess } from './routes/request-authorization.ts'
 import { type WorkerRoutes, workerRoutes } from './routes/worker-routes.ts'
 import type { WorkerSettings } from './settings.ts'
 
+/** How many the console shows; the log has all. */
+const PLUGIN_FAULTS_MAX = 20
+
 export type RestServerOptions = {
   readonly settings: WorkerSettings
   readonly logger: Logger
@@ -40,11 +44,13 @@ export type RestServerOptions = {
   /** What the console shows of running connectors; undefined without a console. */
   readonly activity: ConnectorActivityRoutes | undefined
   readonly deadLetters: ConnectorDeadLetters
+  /** Why plugins could not be loaded. The console shows them. */
+  readonly pluginFaults: readonly PluginFault[]
 }
 
 /** Starts the REST API on `listeners`, and the logger routes on `admin.listeners` if they are set. */
 export async function startRestServer(parts: RestServerOptions): Promise<HttpServer> {
-  const { settings, logger, metrics, clock, routes, loggers, changes, activity, deadLetters } = parts
+  const { settings, logger, metrics, clock, routes, loggers, changes, activity, deadLetters, pluginFaults } = parts
   const { listeners, 'admin.listeners': adminListeners } = settings.values
   const auditing = await openAuditLog(settings.values, {
     program: 'worker',
@@ -68,13 +74,15 @@ export async function startRestServer(parts: RestServerOptions): Promise<HttpSer
     ...(logIn ? { access: access(logIn.authentication, permissions.current) } : {}),
   }
   const rules = parseHeaderRules(settings.values['response.http.headers.config'])
+  const failed = pluginFaults.filter(({ isWarning }) => !isWarning).slice(0, PLUGIN_FAULTS_MAX)
+  const status = (rights: Rights) => ({ pluginFaults: rights.allowsAny('read') ? failed : [] })
   const publicRoutes: HttpServerOptions['routes'] = (app) => {
     addResponseHeaders(app, rules, clock.nowMs)
     workerRoutes(app, routes)
     if (adminListeners === undefined) loggerRoutes(app, loggers)
     if (activity) connectorActivityRoutes(app, activity)
     if (settings.values['ui.enabled']) {
-      consoleRoutes(app, { program: 'worker', runtimes: ownRuntime, changes })
+      consoleRoutes(app, { program: 'worker', runtimes: ownRuntime, changes, status })
       deadLetterRoutes(app, deadLetters)
     }
   }

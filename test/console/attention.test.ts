@@ -6,6 +6,7 @@ import {
   attentionOfLeadership,
   attentionOfLoads,
   attentionOfOperator,
+  attentionOfPlugins,
   attentionOfResources,
   attentionOfRuntime,
   LAG_MAX,
@@ -202,4 +203,12 @@ it('What does not work is listed before what may resolve itself', () => {
   const [waiting] = attentionOfConnectors(RUNTIME, connectorRows(connectors('', 'UNASSIGNED')))
   const [bad] = attentionOfConnectors(RUNTIME, connectorRows(connectors('x')))
   expect(sortAttention([waiting!, bad!])).toEqual([bad, waiting])
+})
+
+it('A plugin that is not loaded is shown with its file and reason, and nothing for workers that do not report it', () => {
+  expect(attentionOfPlugins(RUNTIME, undefined)).toEqual([])
+  const pluginFaults = [{ file: '/plugins/broken.ts', reason: "Cannot find package 'library'" }]
+  expect(attentionOfPlugins(RUNTIME, { pluginFaults })).toMatchObject([
+    { tone: 'bad', state: 'NOT LOADED', title: 'Plugin /plugins/broken.ts', reason: "Cannot find package 'library'" },
+  ])
 })

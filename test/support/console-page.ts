@@ -78,3 +78,25 @@ export async function takePictures(page: Page, view: string): Promise<void> {
     await page.screenshot({ path: join(PICTURES, `console-${view}-${colorScheme}.png`) })
   }
 }
+
+/** Clicks of a person who looks for the cause of a symptom. */
+const CLICKS_MAX = 3
+
+/**
+ * Follows a path from the overview and expects that the last view shows a text. Each part of the path is one click; a text is
+ * the name of a link. Choosing from a list and typing count as clicks.
+ */
+export async function findFromOverview(
+  page: Page,
+  path: readonly (string | RegExp | ((page: Page) => Promise<unknown>))[],
+  text: string | RegExp,
+): Promise<void> {
+  expect(path.length).toBeLessThanOrEqual(CLICKS_MAX)
+  await page.getByRole('link', { name: 'weir', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  for (const click of path) {
+    if (typeof click === 'function') await click(page)
+    else await page.getByRole('link', { name: click, exact: true }).first().click()
+  }
+  await page.locator('main').getByText(text).filter({ visible: true }).first().waitFor()
+}

@@ -29,6 +29,11 @@ export type OperatorReport = {
   readonly invalidRuntimes: readonly { readonly kind: string; readonly name: string; readonly error: string }[]
 }
 
+/** `GET /ui/api/status` of a worker. */
+export type WorkerReport = {
+  readonly pluginFaults: readonly { readonly file: string; readonly reason: string }[]
+}
+
 /** `GET /ui/api/status` of a registry. */
 export type RegistryLeadership = { readonly isLeader: boolean; readonly leader: string | null }
 
@@ -266,6 +271,19 @@ export function attentionOfRuntime(
       filters: { runtime: name },
     },
   ]
+}
+
+/** Plugins that a worker could not load. It runs without them. */
+export function attentionOfPlugins({ name }: NamedRuntime, report: WorkerReport | undefined): readonly AttentionItem[] {
+  return (report?.pluginFaults ?? []).map(({ file, reason }) => ({
+    tone: 'bad',
+    state: 'NOT LOADED',
+    title: `Plugin ${file}`,
+    reason,
+    nextStep: 'Correct the module, or raise worker.plugin.load.timeout.ms, and restart the worker.',
+    path: ['connectors'],
+    filters: { runtime: name },
+  }))
 }
 
 /** A registry without a leader serves reads and refuses writes with 503. */

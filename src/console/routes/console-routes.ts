@@ -25,7 +25,7 @@ export type ConsoleOptions = {
   /** Whether the program serves the resources that declare connectors and subjects, at `/ui/api/resources`. */
   readonly hasResources?: boolean
   /** The state of the program that its REST API does not have, at `/ui/api/status`. */
-  readonly status?: () => object
+  readonly status?: (rights: Rights) => object
 }
 
 /** The page itself has no data, so it is public: it asks for credentials when the REST API responds with 401. */
@@ -90,7 +90,9 @@ export function consoleRoutes(app: FastifyInstance, options: ConsoleOptions): vo
 
   const { status } = options
   if (status)
-    app.get('/ui/api/status', async (_request, reply) => reply.header('cache-control', 'no-store').send(status()))
+    app.get('/ui/api/status', async ({ rights }, reply) =>
+      reply.header('cache-control', 'no-store').send(status(rights)),
+    )
 
   app.get('/ui/api/events', (request, reply) => {
     const { reauthorize } = request

@@ -4,11 +4,13 @@ import {
   attentionOfLeadership,
   attentionOfLoads,
   attentionOfOperator,
+  attentionOfPlugins,
   attentionOfResources,
   attentionOfRuntime,
   type OperatorReport,
   type RegistryLeadership,
   sortAttention,
+  type WorkerReport,
 } from '../attention.ts'
 import { AttentionList } from '../components/attention-list.ts'
 import { ImportWindows } from '../components/import-windows.ts'
@@ -64,6 +66,7 @@ type WorkerQueries = {
   readonly runtime: Runtime
   readonly connectors: LiveQuery<ExpandedConnectors>
   readonly metrics: LiveQuery<GroupLoads>
+  readonly status: LiveQuery<WorkerReport>
 }
 type RegistryQueries = {
   readonly runtime: Runtime
@@ -105,6 +108,7 @@ function useWorker(runtime: Runtime): WorkerQueries {
     connectors: useQuery<ExpandedConnectors>(`${basePath}/connectors?expand=info&expand=status`, { kind: 'connector' }),
     // Java workers have none.
     metrics: useQuery<GroupLoads>(`${basePath}/ui/api/connector-metrics`),
+    status: useQuery<WorkerReport>(`${basePath}/ui/api/status`),
   }
 }
 
@@ -118,7 +122,7 @@ function useRegistry(runtime: Runtime): RegistryQueries {
   }
 }
 
-function attentionOfWorker({ runtime, connectors, metrics }: WorkerQueries): readonly AttentionItem[] {
+function attentionOfWorker({ runtime, connectors, metrics, status }: WorkerQueries): readonly AttentionItem[] {
   const rows = sortConnectors(connectorRows(connectors.data.value ?? {}, current(metrics)), '')
   const withDeadLetters = new Set(
     Object.entries(connectors.data.value ?? {}).flatMap(([name, { info }]) =>
@@ -128,7 +132,11 @@ function attentionOfWorker({ runtime, connectors, metrics }: WorkerQueries): rea
   const failure = attentionOfRuntime(runtime, connectors.error.value)
   // What is known of a worker that does not respond is old.
   if (failure.length > 0) return failure
-  return [...attentionOfConnectors(runtime, rows), ...attentionOfLoads(runtime, rows, withDeadLetters)]
+  return [
+    ...attentionOfConnectors(runtime, rows),
+    ...attentionOfPlugins(runtime, current(status)),
+    ...attentionOfLoads(runtime, rows, withDeadLetters),
+  ]
 }
 
 function attentionOfRegistry({ runtime, subjects, status }: RegistryQueries): readonly AttentionItem[] {

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { defineSink, defineSource, type Plugin, STRING, z } from '../../../src/sdk/index.ts'
+
+// Plugins of a worker, each with one of the faults that people look for in the console.
+
+function source(name: string, misbehave: () => unknown): Plugin {
+  return defineSource({
+    class: name,
+    version: '1.0.0',
+    summary: name,
+    config: z.object({ topic: z.string() }),
+    async *poll({ config: { topic }, signal }) {
+      yield [{ topic, value: 'v', valueSchema: STRING, sourcePartition: {}, sourceOffset: {} }]
+      await misbehave()
+      while (!signal.aborted) await sleep(100, undefined, { signal }).catch(() => undefined)
+    },
+  })
+}
+
+function spin(): never {
+  for (;;) {}
+}
+
+const hoard: unknown[] = []
+
+export const plugins: readonly Plugin[] = [
+  source('Steady', () => undefined),
+  source('Thrower', () => {
+    throw new Error('the table orders does not exist')
+  }),
+  source('Spinner', spin),
+  source('Hoarder', async () => {
+    for (;;) {
+      hoard.push(Array.from({ length: 10_000 }, () => ({ held: Math.random() })))
+      await sleep(1)
+    }
+  }),
+  source('Patcher', () => {
+    Array.prototype.at = () => undefined
+  }),
+  defineSink({
+    class: 'NeverStarts',
+    version: '1.0.0',
+    summary: 'Waits for ever.',
+    config: z.object({}),
+    start: () => new Promise<never>(() => undefined),
+  }),
+  defineSink({
+    class: 'Slow',
+    version: '1.0.0',
+    summary: 'Takes a second for each batch.',
+    config: z.object({}),
+    start: () => ({ put: () => sleep(1_000) }),
+  }),
+  defineSource({
+    class: 'NeverValidates',
+    version: '1.0.0',
+    summary: 'Its validation computes for ever.',
+    config: z.object({ topic: z.string().refine(spin) }),
+    async *poll() {},
+  }),
+]

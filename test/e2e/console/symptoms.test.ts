@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { createRegistryClient } from '../../../src/clients/registry-client.ts'
+import { describeOn, real } from '../../env/real.ts'
+import { findFromOverview, openConsole } from '../../support/console-page.ts'
+import { startRegistryProcess } from '../../support/registry-process.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { until } from '../../support/until.ts'
+import { startUp } from '../../support/up.ts'
+import { clientOf, WAIT, WorkerGroup } from '../../support/worker-group.ts'
+
+const chromium = await real('chromium')
+const kafka = await real('kafka')
+
+const PLUGINS = join(import.meta.dirname, 'symptom-plugins.ts')
+
+describeOn([chromium, kafka], 'the console leads within three clicks to the cause when', () => {
+  it('a task fails, blocks its thread, exceeds its memory, patches built-ins or does not start, its lag grows, or a plugin is not loaded', async () => {
+    const broken = join(temporaryDirectory(), 'broken.ts')
+    writeFileSync(broken, `import 'no-such-library'`)
+    const group = new WorkerGroup(kafka.address.bootstrap, {
+      'plugin.path': `${PLUGINS},${broken}`,
+      'worker.plugin.load.timeout.ms': '60000',
+      'worker.thread.blocked.max.ms': '5000',
+      'worker.thread.memory.mb': '96',
+      'worker.plugin.timeout.ms': '4000',
+      'worker.task.start.timeout.ms': '20000',
+      'value.converter': 'StringConverter',
+    })
+    const [worker] = await group.start(1)
+    const client = clientOf(worker!)
+    const symptoms = {
+      Thrower: 'the table orders does not exist',
+      Spinner: 'blocked its thread for more than 5000 ms',
+      Hoarder: 'exceeded the memory limit of its thread',
+      Patcher: 'replaced JavaScript built-ins',
+      NeverStarts: 'did not start within 20000 ms',
+    }
+    for (const name of ['Steady', ...Object.keys(symptoms)])
+      await client.create(name, { 'connector.class': name, topic: group.id, topics: group.id })
+    const flooded = `${group.id}-flooded`
+    await client.create('Slow', { 'connector.class': 'Slow', topics: flooded })
+    await client.create('Flood', {
+      'connector.class': 'Datagen',
+      'kafka.topic': flooded,
+      'max.interval': '0',
+      iterations: '200000',
+    })
+    await until('the failures', WAIT, async () => {
+      const all = Object.entries(await client.list())
+      const failed = all.filter(([, { status }]) => status?.tasks.some(({ state }) => state === 'FAILED'))
+      return failed.length === Object.keys(symptoms).length
+    })
+    const page = await openConsole(chromium.address.url, worker!.url)
+    for (const [name, text] of Object.entries(symptoms)) await findFromOverview(page, [name], text)
+    await findFromOverview(page, [], `Plugin ${broken}`)
+    await findFromOverview(page, [], /no-such-library/)
+    await findFromOverview(page, [], /A partition has 1\d\d,\d\d\d records that the sink has not read/)
+    await findFromOverview(page, ['Slow'], 'Lag')
+    // What runs is not among what needs attention.
+    await findFromOverview(page, [], '8 connectors')
+    expect(await page.locator('.attention').getByText('Steady').count()).toBe(0)
+
+    const text = JSON.stringify({ name: 'new', 'connector.class': 'NeverValidates', topic: group.id })
+    const paste = () => page.getByLabel('Configuration as JSON').fill(text)
+    await findFromOverview(page, ['Connectors', 'Create a connector', paste], 'did not return within')
+  })
+
+  it('a subject is missing, or its registry has no leader', async () => {
+    const name = `console-${randomUUID()}`
+    const settings = { 'brokerstore.topic': `_schemas-${name}`, 'schema.registry.group.id': name }
+    const log = ['--bootstrap', kafka.address.bootstrap]
+    const leader = await startRegistryProcess(log, settings)
+    onTestFinished(() => leader.kill())
+    const follower = await startRegistryProcess(log, { ...settings, 'leader.eligibility': 'false' })
+    onTestFinished(() => follower.kill())
+    await createRegistryClient({ url: follower.url }).register('orders-value', { schema: '"int"' })
+    const page = await openConsole(chromium.address.url, follower.url)
+    await findFromOverview(page, ['Subjects'], '1 of 1')
+    const search = () => page.getByRole('searchbox', { name: 'Search' }).fill('payments')
+    await findFromOverview(page, ['Subjects', search], 'No subject matches.')
+    await leader.stop()
+    await findFromOverview(page, [], 'No instance is the leader')
+  })
+
+  it('a declared schema is incompatible, and a declared connector waits or fails', async () => {
+    const directory = temporaryDirectory()
+    const manifests = temporaryDirectory()
+    const schema = (type: string) => JSON.stringify({ type: 'record', name: 'O', fields: [{ name: 'id', type }] })
+    const resource = (kind: string, name: string, spec: object) =>
+      writeFileSync(
+        join(manifests, `${name}.yaml`),
+        JSON.stringify({ apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name }, spec }),
+      )
+    resource('Subject', 'orders-value', { schema: schema('long') })
+    const file = join(directory, 'no folder/orders.txt')
+    resource('Connector', 'orders-copy', { class: 'FileStreamSink', config: { topics: 'orders', file } })
+    const config = { 'kafka.topic': 'payments', quickstart: 'users' }
+    resource('Connector', 'payments', { class: 'Datagen', config, subjectRefs: [{ name: 'payments-value' }] })
+    const up = await startUp({ manifests, directory, log: ['--data', join(directory, 'data')] })
+    await up.untilLine('Subject', 'orders-value', ({ ready }) => ready === 'True')
+    const page = await openConsole(chromium.address.url, await up.untilConsole())
+    resource('Subject', 'orders-value', { schema: schema('string') })
+    await up.untilLine('Subject', 'orders-value', ({ reason }) => reason === 'Incompatible')
+    await findFromOverview(page, [], /READER_FIELD|TYPE_MISMATCH/)
+    await findFromOverview(page, [/^Subject .*orders-value$/], '"type": "long"')
+    await findFromOverview(page, ['orders-copy'], `cannot open '${file}'`)
+    await findFromOverview(page, [], /payments-value/)
+  })
+})
