@@ -135,6 +135,11 @@ export function isRegisteredAs(context: DecisionContext, schema: ResolvedSchema,
 /** Whether metadata and rules are equal, or differ only in that one side has the `confluent:version` property. */
 function isEqualExceptVersion(content: SchemaContent, version: SchemaVersion): boolean {
   const old = version.content
+  const { metadata, ruleSet } = content
+  // Most schemas have neither, and each new schema is compared with all versions.
+  if (metadata === undefined && ruleSet === undefined && old.metadata === undefined && old.ruleSet === undefined) {
+    return true
+  }
   const sentVersion = content.metadata?.properties?.[VERSION_PROPERTY]
   const storedVersion = old.metadata?.properties?.[VERSION_PROPERTY]
   if (sentVersion !== undefined && storedVersion === undefined && Number(sentVersion) !== version.version) return false

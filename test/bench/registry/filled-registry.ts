@@ -20,7 +20,12 @@ export async function fillTopics({ bootstrap }: Settings, counts: readonly numbe
  * session timeout.
  */
 export function startFilled({ bootstrap, nodeArgs }: Settings, count: number, name: string): Promise<RegistryProcess> {
-  const settings = { 'brokerstore.topic': topicOf(count), 'schema.registry.group.id': `bench-${name}` }
+  const settings = {
+    'brokerstore.topic': topicOf(count),
+    'schema.registry.group.id': `bench-${name}`,
+    // A busy machine needs more than the default of a minute for 1,000,000 schemas.
+    'brokerstore.init.timeout.ms': '120000',
+  }
   return startRegistryProcess(['--bootstrap', bootstrap], settings, nodeArgs)
 }
 
