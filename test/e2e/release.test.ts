@@ -20,10 +20,10 @@ const PAGE_BYTES_MAX = 200_000
 /** Files that the main thread of a worker may load until it is ready. */
 const FILES_MAX = 70
 /**
- * Limit of the CPU time of a worker's start, on a machine on which Node itself needs `NODE_START_MS`. Twice
- * the aim, because a busy machine takes more CPU time for the same work: other programs use its caches.
+ * Limit of the CPU time of a worker's start, on a machine on which Node itself needs `NODE_START_MS`. More
+ * than the aim, because a busy machine takes more CPU time for the same work: other programs use its caches.
  */
-const WORKER_START_MS_MAX = 1_000
+const WORKER_START_MS_MAX = 700
 const NODE_START_MS = 25
 const npm = (...args: readonly string[]) => must({ file: 'npm', args, directory: ROOT })
 
