@@ -104,7 +104,8 @@ export class ConsoleState {
     const found: ConsoleRuntime[] = []
     for (const config of configs) {
       const { name } = config
-      if ('error' in config || (viewer && !(await viewer.mayReach(kind, this.#namespacesOf(kind, name))))) continue
+      if ('error' in config || (viewer && !(await viewer.mayReach(kind, () => this.#namespacesOf(kind, name)))))
+        continue
       found.push({ kind, name, basePath: proxyPath(kind, name), ...(isReadOnly && { isReadOnly }) })
     }
     return found
@@ -122,7 +123,7 @@ export class ConsoleState {
     const config = configs.find((one) => one.name === name)
     if (viewer !== undefined) {
       const what = `${DECLARED_KIND[kind].toLowerCase()}s.weir.dev`
-      if (!(await viewer.mayReach(kind, this.#namespacesOf(kind, name))))
+      if (!(await viewer.mayReach(kind, () => this.#namespacesOf(kind, name))))
         return { denied: `User '${viewer.name}' may not list ${what} in any namespace that uses the ${kind} ${name}` }
       if (!isReading && !(await viewer.mayChange(kind)))
         return {

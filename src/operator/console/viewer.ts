@@ -21,7 +21,7 @@ export interface Viewer {
    * Whether requests that only read may be passed on to runtimes of a kind. `namespaces` are those with resources of the
    * runtime: a user who may read the resources of one of them may reach the runtime.
    */
-  mayReach(runtime: RuntimeKind, namespaces: ReadonlySet<string>): Promise<boolean>
+  mayReach(runtime: RuntimeKind, namespaces: () => ReadonlySet<string>): Promise<boolean>
   /** Whether other requests may be passed on: a runtime has no namespace, so this is a permission for all namespaces. */
   mayChange(runtime: RuntimeKind): Promise<boolean>
 }
@@ -77,9 +77,9 @@ class KubernetesViewer implements Viewer {
     return new Set(some.filter((_, at) => allowed[at]))
   }
 
-  async mayReach(runtime: RuntimeKind, namespaces: ReadonlySet<string>): Promise<boolean> {
+  async mayReach(runtime: RuntimeKind, namespaces: () => ReadonlySet<string>): Promise<boolean> {
     const kind = DECLARED_KIND[runtime]
-    return (await this.#may('list', kind, '')) || (await this.readable(kind, namespaces)).size > 0
+    return (await this.#may('list', kind, '')) || (await this.readable(kind, namespaces())).size > 0
   }
 
   mayChange(runtime: RuntimeKind): Promise<boolean> {
