@@ -149,6 +149,54 @@ describeOn([kafka], 'failed records on Kafka', () => {
   })
 })
 
+describeOn([kafka], 'the routes of the console for dead letters', () => {
+  it('show and replay records on Kafka, which weir dlq then leaves out', async () => {
+    const broker = await openKafka()
+    const topic = await newTopic(broker, 'shown')
+    const dead = `${topic}-dead`
+    await produce(broker, [
+      { topic, key: Buffer.from('a'), value: Buffer.from('{"n":'), timestampMs: AT_MS },
+      { topic, key: Buffer.from('b'), value: Buffer.from('{"n"'), timestampMs: AT_MS },
+    ])
+    const { url } = await startWorker()
+    const worker = createWorkerClient({ url })
+    const file = join(temporaryDirectory(), 'out.txt')
+    const name = `${topic}-sink`
+    const sink = { 'connector.class': 'FileStreamSink', topics: topic, file, ...JSON_VALUES, ...TOLERANT(dead) }
+    await worker.create(name, { ...sink, 'producer.override.request.timeout.ms': '20000' })
+    await readDeadLetters(broker, dead, 2)
+
+    const path = `${url}/ui/api/connectors/${name}/dead-letters`
+    const page = async () => (await fetch(path)).json()
+    expect(await page()).toMatchObject({
+      partitions: [{ partition: 0, earliest: 0, end: 2 }],
+      records: [
+        { offset: 1, origin: { topic, offset: '1' }, value: { form: 'text', text: '{"n"' }, replayed: null },
+        { offset: 0, origin: { topic, offset: '0' }, value: { form: 'text', text: '{"n":' }, target: topic },
+      ],
+      marksProblem: null,
+    })
+    const records = [{ partition: 0, offset: 0, value: { form: 'text', text: '{"n":1}' } }]
+    const replay = await fetch(`${path}/replay`, {
+      method: 'POST',
+      body: JSON.stringify({ records }),
+      headers: { 'content-type': 'application/json' },
+    })
+    expect([replay.status, await replay.json()]).toEqual([
+      200,
+      { records: [{ partition: 0, offset: 0, topic, replayed: null }], marksProblem: null },
+    ])
+    await until('the corrected record', WAIT, () => linesOf(file).includes('{n=1}'))
+    expect(await page()).toMatchObject({ records: [{ replayed: null }, { replayed: 'console' }] })
+    expect(await weir('replay', dead, '--dry-run')).toMatchObject({
+      stdout: 'to replay: 1, not replayable: 0, replayed before in the console: 1\n',
+    })
+    // The account of the worker must not read for that of the connector.
+    await worker.putConfig(name, { ...sink, 'producer.override.sasl.mechanism': 'PLAIN' })
+    expect(await page()).toMatchObject({ error_code: 400, message: expect.stringContaining('(sasl.mechanism)') })
+  })
+})
+
 describeOn([kafka], 'weir dlq', () => {
   it('shows the errors of dead letters, and replays them after the cause was fixed', async () => {
     const broker = await openKafka()

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Broker, NewRecord, StoredRecord } from '../../broker/broker.ts'
 import { messageOf } from '../../common/errors.ts'
 import { type DeadLetterRecord, parseDeadLetter, toReplayRecord } from '../../dead-letters/dead-letter.ts'
@@ -234,11 +233,12 @@ export class ConnectorDeadLetters {
     if (address.kind === 'thread') address.port.close()
     if (address.kind !== 'kafka') return
     for (const kind of ['producer', 'consumer'] as const) {
-      const connection = clients.connection(kind)
-      if (isDeepStrictEqual({ ...address.config, ...connection }, address.config)) continue
-      const keys = Object.keys(connection).join(', ')
+      const differing = Object.entries(clients.connection(kind)).flatMap(([key, value]) =>
+        address.config[key] === value || key.endsWith('.timeout.ms') ? [] : [key],
+      )
+      if (differing.length === 0) continue
       throw unavailable(
-        `has ${kind}s that connect to Kafka in another way than the worker (${keys}), so its dead letters cannot be read here: use weir dlq`,
+        `has ${kind}s that connect to Kafka in another way than the worker (${differing.join(', ')}), so its dead letters cannot be read here: use weir dlq`,
       )
     }
   }
