@@ -128,6 +128,7 @@ export async function readDeadLetters(
   topic: string,
   positions: readonly DeadLetterPosition[],
 ): Promise<readonly (StoredRecord | undefined)[]> {
+  if ((await broker.topics.describe(topic)) === undefined) return positions.map(() => undefined)
   const found: (StoredRecord | undefined)[] = []
   const [starts, ends] = await Promise.all([
     broker.topics.offsets(topic, 'earliest'),

@@ -173,7 +173,8 @@ describe('the dead letters of a sink', () => {
   })
 
   it('do not exist for a topic that was not created yet, and are refused for other connectors', async () => {
-    const { page } = await start([], { 'errors.deadletterqueue.topic.name': 'not-yet' })
+    const { page, record } = await start([], { 'errors.deadletterqueue.topic.name': 'not-yet' })
+    expect((await record(0)).status).toBe(404)
     expect((await page()).body).toMatchObject({ topic: 'not-yet', exists: false, records: [] })
     const none = await start([], { 'errors.deadletterqueue.topic.name': '' })
     expect(await none.page()).toMatchObject({
