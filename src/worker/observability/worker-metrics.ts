@@ -167,7 +167,7 @@ const TASK_FAMILIES: readonly TaskFamily[] = [
   ),
   ofTasks(
     'task_error_metrics_last_error_timestamp',
-    'Time of the last record error, in ms since 1970; 0 if there was nmetric.',
+    'Time of the last record error, in ms since 1970; 0 if there was none.',
     (c) => c.lastErrorMs,
   ),
 ]
