@@ -9,7 +9,8 @@ import { startRegistryProcess } from '../../support/registry-process.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { until } from '../../support/until.ts'
 import { startUp } from '../../support/up.ts'
-import { clientOf, WAIT, WorkerGroup } from '../../support/worker-group.ts'
+import { clientOf, untilRunning, WAIT, WorkerGroup } from '../../support/worker-group.ts'
+import type { WeirWorker } from '../../support/worker-process.ts'
 
 const chromium = await real('chromium')
 const kafka = await real('kafka')
@@ -68,6 +69,42 @@ describeOn([chromium, kafka], 'the console leads within three clicks to the caus
     await findFromOverview(page, ['Connectors', 'Create a connector', paste], 'did not return within')
   })
 
+  it('a worker has left and its tasks are not assigned', async () => {
+    const group = new WorkerGroup(kafka.address.bootstrap, {
+      'session.timeout.ms': '6000',
+      'heartbeat.interval.ms': '500',
+      'scheduled.rebalance.max.delay.ms': '240000',
+    })
+    const [first, second] = await group.start(2)
+    const config = { 'connector.class': 'Datagen', 'kafka.topic': group.id, rate: '1', 'tasks.max': '2' }
+    await clientOf(first!).create('generated', config)
+    await untilRunning(first!, 'generated', [
+      [first!, 1],
+      [second!, 1],
+    ])
+    // Kafka Connect drops the last status of a task if the group has not rebalanced since its start.
+    await clientOf(first!).create('other', { ...config, 'tasks.max': '1' })
+    await until('the other connector', WAIT, async () => {
+      const status = await clientOf(first!)
+        .status('other')
+        .catch(() => undefined)
+      return status?.tasks[0]?.state === 'RUNNING'
+    })
+    // A new leader would assign the tasks at once, because it does not know the former assignment.
+    const [leader, member] = (await isLeader(first!)) ? [first!, second!] : [second!, first!]
+    const page = await openConsole(chromium.address.url, leader.url)
+    await findFromOverview(page, ['Connectors', 'generated'], 'RUNNING')
+    await member.stop()
+    await findFromOverview(page, [], 'UNASSIGNED')
+    await findFromOverview(page, ['generated'], 'UNASSIGNED')
+    const third = await group.startOne()
+    await untilRunning(leader, 'generated', [
+      [leader, 1],
+      [third, 1],
+    ])
+    await expect.poll(() => page.getByText('UNASSIGNED').count()).toBe(0)
+  })
+
   it('a subject is missing, or its registry has no leader', async () => {
     const name = `console-${randomUUID()}`
     const settings = { 'brokerstore.topic': `_schemas-${name}`, 'schema.registry.group.id': name }
@@ -110,3 +147,7 @@ describeOn([chromium, kafka], 'the console leads within three clicks to the caus
     await findFromOverview(page, [], /payments-value/)
   })
 })
+
+async function isLeader({ url }: WeirWorker): Promise<boolean> {
+  return /^kafka_connect_\w+_leader 1$/m.test(await (await fetch(`${url}/metrics`)).text())
+}
