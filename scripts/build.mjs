@@ -75,7 +75,12 @@ const { output } = await bundle.write({
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: `${SHARED}/[name]-[hash].js`,
-  codeSplitting: { groups: [{ name: 'program-files', test: PATHS }] },
+  codeSplitting: {
+    groups: [
+      { name: 'program-files', test: PATHS, priority: 1 },
+      { name: 'common', test: isCommonLeaf },
+    ],
+  },
   // Names and lines are kept, because traces show them. Comments are not: they would be in memory.
   keepNames: true,
   minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
@@ -100,6 +105,12 @@ async function buildPage() {
   const { output } = await page.write({ file: join(DIST, 'console/page/main.js'), format: 'esm', minify: true })
   await page.close()
   return output.filter((file) => file.type === 'chunk')
+}
+
+/** Modules of `src/common` without imports are in one file, although no program needs all of them: most have under 1 kB. */
+function isCommonLeaf(id) {
+  if (!id.startsWith(join(SOURCE, 'common/'))) return false
+  return !/^(?:import|export) (?!type )[^'"]*from '(?!node:)/m.test(readFileSync(id, 'utf8'))
 }
 
 /** The modules that threads, processes, the command and importers of the package start with. */
