@@ -44,7 +44,7 @@ export type RestServerOptions = {
   /** What the console shows of running connectors; undefined without a console. */
   readonly activity: ConnectorActivityRoutes | undefined
   readonly deadLetters: ConnectorDeadLetters
-  /** Why plugins could not be loaded. The console shows them. */
+  /** Why plugins could not be loaded, or classes of them are not used. The console shows them. */
   readonly pluginFaults: readonly PluginFault[]
 }
 
@@ -74,8 +74,14 @@ export async function startRestServer(parts: RestServerOptions): Promise<HttpSer
     ...(logIn ? { access: access(logIn.authentication, permissions.current) } : {}),
   }
   const rules = parseHeaderRules(settings.values['response.http.headers.config'])
-  const failed = pluginFaults.filter(({ isWarning }) => !isWarning).slice(0, PLUGIN_FAULTS_MAX)
-  const status = (rights: Rights) => ({ pluginFaults: rights.allowsAny('read') ? failed : [] })
+  const [failed, unused] = [false, true].map((wanted) =>
+    pluginFaults
+      .filter(({ isWarning = false }) => isWarning === wanted)
+      .slice(0, PLUGIN_FAULTS_MAX)
+      .map(({ file, reason }) => ({ file, reason })),
+  )
+  const status = (rights: Rights) =>
+    rights.allowsAny('read') ? { pluginFaults: failed, unusedClasses: unused } : { pluginFaults: [], unusedClasses: [] }
   const publicRoutes: HttpServerOptions['routes'] = (app) => {
     addResponseHeaders(app, rules, clock.nowMs)
     workerRoutes(app, routes)

@@ -9,6 +9,7 @@ import {
   attentionOfPlugins,
   attentionOfResources,
   attentionOfRuntime,
+  attentionOfWorkers,
   LAG_MAX,
   sortAttention,
 } from '../../src/console/page/attention.ts'
@@ -52,6 +53,7 @@ describe('the next step of a failed connector', () => {
     ['task 0 exceeded the memory limit of its thread (64 MB)', 'raise worker.thread.memory.mb'],
     ['Error: poll blocked its thread for 60000 ms', 'raise worker.thread.blocked.max.ms'],
     ['the task did not start within 60 s', 'raise worker.task.start.timeout.ms'],
+    ['task orders-0 ended its process by SIGKILL', 'raise worker.resources.limits.memory'],
     ['the plugin replaced JavaScript built-ins: Array.prototype.map', 'Report to the author'],
     ['Error: the table orders does not exist', 'Correct the configuration or what the trace names'],
   ])('is that of docs/operate.md for the trace "%s"', (trace, step) => {
@@ -208,7 +210,18 @@ it('What does not work is listed before what may resolve itself', () => {
 it('A plugin that is not loaded is shown with its file and reason, and nothing for workers that do not report it', () => {
   expect(attentionOfPlugins(RUNTIME, undefined)).toEqual([])
   const pluginFaults = [{ file: '/plugins/broken.ts', reason: "Cannot find package 'library'" }]
-  expect(attentionOfPlugins(RUNTIME, { pluginFaults })).toMatchObject([
+  expect(attentionOfPlugins(RUNTIME, { pluginFaults, unusedClasses: [] })).toMatchObject([
     { tone: 'bad', state: 'NOT LOADED', title: 'Plugin /plugins/broken.ts', reason: "Cannot find package 'library'" },
   ])
+})
+
+it('A worker that statuses name and that is not in the group has left, unless a worker does not respond', () => {
+  const process = { isLeader: true, cpu: 0, memoryBytes: 0 }
+  const group = { workers: [{ worker: 'a:8083', connectors: {}, process }], missing: [] }
+  const rows = workerRows(connectors('', 'RUNNING'), group)
+  expect(attentionOfWorkers(RUNTIME, rows, group)).toMatchObject([
+    { state: 'WORKER LEFT', title: 'Worker b:8083', filters: { worker: 'b:8083' } },
+  ])
+  expect(attentionOfWorkers(RUNTIME, rows, { ...group, missing: ['b:8083: refused'] })).toEqual([])
+  expect(attentionOfWorkers(RUNTIME, rows, undefined)).toEqual([])
 })

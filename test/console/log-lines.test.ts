@@ -67,6 +67,12 @@ it('A line has the level of its name or number, its task, and the other fields a
   })
 })
 
+it('The reason of a line is shown with its message', () => {
+  const line = { level: 'warn', reason: 'its task process was overloaded', msg: 'the task was interrupted' }
+  const [shown] = mergeLines([], response(part('a', 1, [{ number: 1, line }])))
+  expect(shown?.message).toBe('the task was interrupted: its task process was overloaded')
+})
+
 it('A line without the usual fields is shown as well', () => {
   const [line] = mergeLines([], response(part('a', 1, [{ number: 1, line: { level: 'strange', err: 7 } }])))
   expect(line).toMatchObject({ level: 'info', time: 0, message: '{}', task: undefined })

@@ -21,6 +21,17 @@ it('The page inserts text as text only', () => {
   expect(files.filter((file) => UNSAFE.test(readFileSync(join(PAGE, file), 'utf8')))).toEqual([])
 })
 
+/** A value in a notice or a question that is not isolated. */
+const NOT_ISOLATED =
+  /notify\(`|(?:done|question)=\$\{(?:asks\()?`|question=\$\{html`<p>[^`]*? (?:of|in|subject) \$\{(?:name|subject|what)\}/
+
+it('Names in confirmations and notices cannot reorder the words around them', () => {
+  const wrong = globSync('**/*.ts', { cwd: PAGE }).filter((file) =>
+    NOT_ISOLATED.test(readFileSync(join(PAGE, file), 'utf8')),
+  )
+  expect(wrong).toEqual([])
+})
+
 const instance = (state: string, trace?: string) => ({ state, worker_id: 'a:8083', ...(trace ? { trace } : {}) })
 const status = (name: string, state: string, ...tasks: readonly string[]) => ({
   name,

@@ -1,5 +1,6 @@
 import type { ConnectorRow } from './connector-rows.ts'
 import { needsAttention, type ReportedResource } from './resource-rows.ts'
+import type { GroupLoads, WorkerRow } from './worker-rows.ts'
 
 /** Something that somebody has to look at: what it is, why, and what to do. */
 export type AttentionItem = {
@@ -31,8 +32,11 @@ export type OperatorReport = {
 
 /** `GET /ui/api/status` of a worker. */
 export type WorkerReport = {
-  readonly pluginFaults: readonly { readonly file: string; readonly reason: string }[]
+  readonly pluginFaults: readonly PluginFault[]
+  /** Classes of files that are used otherwise. They need no attention unless a configuration names them. */
+  readonly unusedClasses: readonly PluginFault[]
 }
+type PluginFault = { readonly file: string; readonly reason: string }
 
 /** `GET /ui/api/status` of a registry. */
 export type RegistryLeadership = { readonly isLeader: boolean; readonly leader: string | null }
@@ -58,6 +62,10 @@ const TRACE_STEPS: readonly (readonly [RegExp, string])[] = [
   [
     /did not start within/,
     'Restore the broker and the system that the connector connects to, or raise worker.task.start.timeout.ms.',
+  ],
+  [
+    /ended its process by SIGKILL/,
+    'If the kernel ended it for lack of memory (OOMKilled), use smaller batches, or raise worker.resources.limits.memory.',
   ],
   [/replaced JavaScript built-ins/, 'Report to the author of the plugin that it replaces built-ins of JavaScript.'],
   [
@@ -271,6 +279,31 @@ export function attentionOfRuntime(
       filters: { runtime: name },
     },
   ]
+}
+
+/**
+ * Workers that have left without a message, such as killed ones: the statuses of what they ran stay as they were until another
+ * worker takes it over. Nothing is known while a worker does not respond.
+ */
+export function attentionOfWorkers(
+  { name }: NamedRuntime,
+  workers: readonly WorkerRow[],
+  group: GroupLoads | undefined,
+): readonly AttentionItem[] {
+  if (group === undefined || (group.missing?.length ?? 0) > 0) return []
+  const known = new Set(group.workers.map(({ worker }) => worker))
+  return workers
+    .filter(({ worker }) => !known.has(worker))
+    .map(({ worker, connectors, tasks }) => ({
+      tone: 'waiting',
+      state: 'WORKER LEFT',
+      title: `Worker ${worker}`,
+      reason: `It is not in the group: nothing runs its ${tasks} tasks and ${connectors} connectors, whatever their states say.`,
+      nextStep:
+        'Start it again, or wait for scheduled.rebalance.max.delay.ms. If it was OOMKilled, raise worker.resources.limits.memory.',
+      path: ['connectors'],
+      filters: { runtime: name, worker },
+    }))
 }
 
 /** Plugins that a worker could not load. It runs without them. */

@@ -48,7 +48,7 @@ export function nextPosition(
 }
 const POSITIONS_MAX = 50
 
-/** The first line of an error is shown with the message. */
+/** The first line of a reason or an error is shown with the message. */
 const REASON_CHARS_MAX = 300
 
 /** The known lines and those of a response, in the order of time. A line that is received twice is shown once. */
@@ -66,6 +66,7 @@ function toLogLine(
 ): LogLine {
   const { stack, ...error } = (err ?? {}) as Record<string, unknown>
   const trace = typeof stack === 'string' ? stack : err === undefined ? '' : printed(error)
+  const reason = typeof others['reason'] === 'string' ? others['reason'] : trace
   return {
     key: `${run}:${number}`,
     worker,
@@ -73,7 +74,7 @@ function toLogLine(
     level: levelName(level),
     logger: String(logger ?? ''),
     task: typeof task === 'number' ? task : undefined,
-    message: [String(msg ?? ''), trace.split('\n', 1)[0]?.slice(0, REASON_CHARS_MAX)].filter(Boolean).join(': '),
+    message: [String(msg ?? ''), reason.split('\n', 1)[0]?.slice(0, REASON_CHARS_MAX)].filter(Boolean).join(': '),
     details: [Object.keys(others).length > 0 ? printed(others) : '', trace].filter(Boolean).join('\n'),
   }
 }

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { type Batch, batchesOf } from '../../../src/broker/record-batch/record-batch.ts'
 import { ATTRIBUTES_AT } from '../../../src/broker/record-batch/record-batch-layout.ts'
 import { createRegistryClient } from '../../../src/clients/registry-client.ts'
 import { type Kafka, startKafka } from '../../env/kafka.ts'
 import { freePort } from '../../env/ports.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { responds, runWeir, setArgs } from '../../support/cli.ts'
+import { damageSegment, segmentOf } from '../../support/damaged-segment.ts'
 import { type RegistryProcess, startRegistryProcess } from '../../support/registry-process.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { openDisposableBroker } from '../../support/topic.ts'
@@ -38,7 +38,7 @@ describeOn([kafka], 'a damaged log segment in Kafka', () => {
     await own.shutDown()
 
     // After a clean shutdown Kafka does not look at its segments.
-    const schemas = damage(segmentOf(own, 'one-schemas-0'), (batches) => batches[5]!)
+    const schemas = damageSegment(segmentOf(own, 'one-schemas-0'), (batches) => batches[5]!)
     await own.restart()
     const place = `the record batch at offset ${schemas.offset} of one-schemas-0 cannot be read`
     await expectRefusal(runRegistry(log, settings), place)
@@ -50,7 +50,7 @@ describeOn([kafka], 'a damaged log segment in Kafka', () => {
     await restored.stop()
 
     for (const partition of ['w-configs-0', ofNonEmpty(own, 'w-offsets')]) {
-      const { offset, restore } = damage(segmentOf(own, partition), (batches) => batches[0]!)
+      const { offset, restore } = damageSegment(segmentOf(own, partition), (batches) => batches[0]!)
       await expectRefusal(
         runWorkerProcess(worker),
         `the record batch at offset ${offset} of ${partition} cannot be read`,
@@ -68,7 +68,7 @@ describeOn([kafka], 'a damaged log segment in Kafka', () => {
     // Nobody reads while the registry sleeps: the next record is damaged before it comes to it.
     process.kill(registry.pid!, 'SIGSTOP')
     await appendTo(own.bootstrap, 'two-schemas')
-    const { offset, restore } = damage(segmentOf(own, 'two-schemas-0'), (batches) => batches.at(-1)!)
+    const { offset, restore } = damageSegment(segmentOf(own, 'two-schemas-0'), (batches) => batches.at(-1)!)
     process.kill(registry.pid!, 'SIGCONT')
     await until('the registry to end', WAIT, () => hasEnded(registry.pid!))
     expect(await responds(`${registry.url}/readyz`)).toBe(false)
@@ -94,7 +94,7 @@ describeOn([kafka], 'a damaged log segment in Kafka', () => {
     const settings = namedRegistry('four')
     await (await filledRegistry(log, settings)).stop()
     await own.kill()
-    damage(segmentOf(own, 'four-schemas-0'), (batches) => batches[5]!)
+    damageSegment(segmentOf(own, 'four-schemas-0'), (batches) => batches[5]!)
     await own.restart()
     const refused = await expectRefusal(runRegistry(log, settings), 'four-schemas-0 was read up to offset ')
     expect(refused).toMatch(/but now ends at 5: it was truncated/)
@@ -188,10 +188,6 @@ async function expectRefusal(running: ReturnType<typeof runWeir>, place: string)
   return stderr
 }
 
-function segmentOf({ dataDirectory }: Kafka, partition: string): string {
-  return join(dataDirectory, partition, '00000000000000000000.log')
-}
-
 function ofNonEmpty({ dataDirectory }: Kafka, topic: string): string {
   const found = readdirSync(dataDirectory).find(
     (name) =>
@@ -199,16 +195,6 @@ function ofNonEmpty({ dataDirectory }: Kafka, topic: string): string {
   )
   if (found === undefined) throw new Error(`no partition of ${topic} has a record`)
   return found
-}
-
-/** Flips the last bit of a batch in place, as a bad disk does: the broker reads the same file. */
-function damage(segment: string, choose: (batches: readonly Batch[]) => Batch) {
-  const whole = readFileSync(segment)
-  const { bytes, baseOffset } = choose([...batchesOf(whole)])
-  const damaged = Buffer.from(whole)
-  damaged[bytes.byteOffset - whole.byteOffset + bytes.length - 1]! ^= 1
-  writeFileSync(segment, damaged, { flag: 'r+' })
-  return { offset: baseOffset, restore: () => writeFileSync(segment, whole, { flag: 'r+' }) }
 }
 
 /** Flips a bit of a batch of `_schemas` in the file of the embedded broker. */

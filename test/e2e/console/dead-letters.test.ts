@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { ProcessPluginHost } from '../../../src/worker/isolation/plugins/process-plugin-host.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { expectAccessible, openConsole, showView, takePictures } from '../../support/console-page.ts'
+import { expectAccessible, findFromOverview, openConsole, takePictures } from '../../support/console-page.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { until } from '../../support/until.ts'
 import { startTestWorker } from '../../support/worker.ts'
@@ -64,9 +64,8 @@ describeOn([chromium], 'the dead letters of a sink in the console', () => {
   it('are shown, corrected and replayed, and arrive at the sink', async () => {
     const { url, lines } = await startSink(['{"n":1}', '{"n":2\n"name":"pen"}', HOSTILE])
     const page = await openConsole(chromium.address.url, url)
-    await showView(page, 'connectors/orders-sink')
-    await page.getByRole('link', { name: 'Dead letters' }).click()
-    await page.getByText('2 records, the newest first').waitFor()
+    await findFromOverview(page, [], 'DEAD LETTERS')
+    await findFromOverview(page, ['orders-sink'], '2 records, the newest first')
     await page.getByText(HOSTILE, { exact: true }).waitFor()
     expect(await page.locator('img').count()).toBe(0)
     await page.getByText('From orders, partition 0, offset 1; failed in VALUE_CONVERTER').waitFor()
@@ -81,8 +80,11 @@ describeOn([chromium], 'the dead letters of a sink in the console', () => {
     await page.getByText('Line 2: this is not JSON.').waitFor()
     await page.getByRole('button', { name: 'Check' }).click()
     await page.locator('p.error[role=status]').getByText('line 2 column 8').waitFor()
+    expect(await page.locator('.notices p').count()).toBe(0)
     await takePictures(page, 'dead-letters')
     await value.fill('{"n":2,"name":"pen"}')
+    await page.getByRole('button', { name: 'Check' }).click()
+    await page.locator('.notices').getByText('Record 0/0 can be replayed.').waitFor()
     await page.getByRole('button', { name: 'Replay corrected' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('1 record is written to the end of the topic orders.').waitFor()

@@ -9,9 +9,23 @@ const chromium = await real('chromium')
 
 const MARKUP = '<img src=x onerror=alert(1)><script>alert(2)</script>'
 const OVERRIDE = 'invoice\u202efdp.exe'
+/** Would end an isolation that consists of control characters. */
+const ISOLATION_END = `\u2069${OVERRIDE}`
 /** Half of a character: JSON can contain it, URLs and UTF-8 cannot. */
 const LONE = 'half \ud83d of it'
 const SOURCE = { 'connector.class': 'FileStreamSource', topic: 'lines', file: '/dev/null' }
+
+/** Whether the words after a name in a question are in the order in which they are written. */
+const WORDS_LEFT_TO_RIGHT = `(() => {
+  const text = document.querySelector('dialog bdi').nextSibling
+  const leftOf = (word) => {
+    const range = document.createRange()
+    range.setStart(text, text.data.indexOf(word))
+    range.setEnd(text, text.data.indexOf(word) + word.length)
+    return range.getBoundingClientRect().left
+  }
+  return leftOf('Its') < leftOf('tasks')
+})()`
 
 describeOn([chromium], 'the console of a worker', () => {
   it('shows hostile names and values as text, and does not take one connector for another', async () => {
@@ -42,6 +56,21 @@ describeOn([chromium], 'the console of a worker', () => {
       }
     }
     expect(await page.locator('img, main script').count()).toBe(0)
+  })
+
+  it.each([OVERRIDE, ISOLATION_END])('asks in the order of its words about the connector %j', async (name) => {
+    const { url } = await startTestWorker({ 'connector.paths.allowed': '/' })
+    await callAs(undefined, url, 'POST /connectors', { name, config: SOURCE })
+    const page = await openConsole(chromium.address.url, url)
+    await page.getByRole('link', { name: 'Connectors', exact: true }).click()
+    await page.getByRole('link', { name, exact: true }).click()
+    await page.getByRole('button', { name: 'Stop', exact: true }).click()
+    await page.getByRole('dialog').getByText('Its tasks end.').waitFor()
+    expect(await page.locator('dialog bdi').textContent()).toBe(name)
+    expect(await page.evaluate(WORDS_LEFT_TO_RIGHT)).toBe(true)
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
+    await page.getByText(`Stopped ${name}.`).waitFor()
+    expect(await page.locator('.notices bdi').textContent()).toBe(name)
   })
 
   it('does not save an edit over a change that was made in another tab', async () => {

@@ -22,6 +22,9 @@ function spin(): never {
 }
 
 const hoard: unknown[] = []
+const held: Buffer[] = []
+/** Two of them are more than half of the memory limit of a process in `process-symptoms.test.ts`, and one is less. */
+const HELD_BYTES = 40 * 1024 * 1024
 
 export const plugins: readonly Plugin[] = [
   source('Steady', () => undefined),
@@ -34,6 +37,10 @@ export const plugins: readonly Plugin[] = [
       hoard.push(Array.from({ length: 10_000 }, () => ({ held: Math.random() })))
       await sleep(1)
     }
+  }),
+  source('Holder', () => void held.push(Buffer.alloc(HELD_BYTES, 1))),
+  source('Chatter', () => {
+    for (let line = 0; line < 1_000; line++) console.log(`line ${line}`)
   }),
   source('Patcher', () => {
     Array.prototype.at = () => undefined

@@ -7,6 +7,7 @@ import { describeOn, real } from '../../env/real.ts'
 import { findFromOverview, openConsole } from '../../support/console-page.ts'
 import { startRegistryProcess } from '../../support/registry-process.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { openDisposableBroker } from '../../support/topic.ts'
 import { until } from '../../support/until.ts'
 import { startUp } from '../../support/up.ts'
 import { clientOf, untilRunning, WAIT, WorkerGroup } from '../../support/worker-group.ts'
@@ -69,9 +70,9 @@ describeOn([chromium, kafka], 'the console leads within three clicks to the caus
     await findFromOverview(page, ['Connectors', 'Create a connector', paste], 'did not return within')
   })
 
-  it('a worker has left and its tasks are not assigned', async () => {
+  it('a worker has left or was killed and its tasks are not assigned, or a topic with the state of its group is deleted', async () => {
     const group = new WorkerGroup(kafka.address.bootstrap, {
-      'session.timeout.ms': '6000',
+      'session.timeout.ms': '10000',
       'heartbeat.interval.ms': '500',
       'scheduled.rebalance.max.delay.ms': '240000',
     })
@@ -103,6 +104,19 @@ describeOn([chromium, kafka], 'the console leads within three clicks to the caus
       [third, 1],
     ])
     await expect.poll(() => page.getByText('UNASSIGNED').count()).toBe(0)
+    await findFromOverview(page, [], /^\d+ MiB$/)
+
+    // As the kernel does when a container exceeds its memory limit.
+    await findFromOverview(page, ['Connectors'], 'generated')
+    await third.kill()
+    await findFromOverview(page, [], 'A worker does not respond')
+    await findFromOverview(page, [], 'WORKER LEFT')
+
+    const address = { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } } as const
+    await using broker = await openDisposableBroker(address)
+    await broker.topics.delete(`${group.id}-configs`)
+    await findFromOverview(page, [], /the program does not respond/)
+    expect(await leader.interrupt()).toBe(1)
   })
 
   it('a subject is missing, or its registry has no leader', async () => {

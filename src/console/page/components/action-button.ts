@@ -7,15 +7,18 @@ import { notify } from './notices.ts'
 
 export type ActionButtonProps = {
   readonly children: ComponentChildren
-  /** Performs the action; its result is shown as a notice. */
+  /** Performs the action; its result is shown as a notice, unless it returns `REPORTED`. */
   readonly run: () => Promise<unknown>
-  /** What to report when it is done. */
-  readonly done: string
+  /** What to report when it is done: a sentence without its period. */
+  readonly done: ComponentChildren
   /** What the action changes or destroys. Absent: it runs without a question. */
   readonly question?: ComponentChildren
   readonly isDangerous?: boolean
   readonly isDisabled?: boolean
 }
+
+/** The caller shows the result of the action. */
+export const REPORTED = Symbol('reported')
 
 /** A button that performs one action at a time, after a question if there is one, and reports the result. */
 export function ActionButton({ children, run, done, question, isDangerous, isDisabled }: ActionButtonProps) {
@@ -25,10 +28,9 @@ export function ActionButton({ children, run, done, question, isDangerous, isDis
     setAsking(false)
     setRunning(true)
     try {
-      await run()
-      notify(done)
+      if ((await run()) !== REPORTED) notify(html`${done}.`)
     } catch (error) {
-      notify(`${done.replace(/\.$/, '')}: failed. ${error instanceof Error ? error.message : String(error)}`, true)
+      notify(html`${done}: failed. ${error instanceof Error ? error.message : String(error)}`, true)
     }
     setRunning(false)
     await refreshAll()

@@ -12,8 +12,9 @@ import {
 } from '../dead-letters.ts'
 import { html } from '../html.ts'
 import { useOnDemandQuery } from '../queries.ts'
-import { ActionButton } from './action-button.ts'
+import { ActionButton, REPORTED } from './action-button.ts'
 import { valueInto } from './log-in.ts'
+import { sentence } from './sentence.ts'
 
 type EditorProps = {
   readonly path: string
@@ -58,9 +59,9 @@ export function DeadLetterEditor({ path, row, target, onDone }: EditorProps) {
     ${(['key', 'value'] as const).map((role) => html`<${PayloadInput} key=${role} role=${role} row=${whole} text=${draft[role]} onText=${edit(role)} />`)}
     <p role="status" class=${result?.isError ? 'error' : ''}>${result?.text}</p>
     <div class="buttons">
-      <${ActionButton} run=${() => check().catch(() => undefined)} done=${`Checked ${rowKey(row)}.`}>Check<//>
-      <${ActionButton} run=${replay} done=${`Replayed ${rowKey(row)}.`}
-        question=${html`<p>Replay the record ${rowKey(row)}?</p>${replayConsequences([whole], target, drafts).map((sentence) => html`<p>${sentence}</p>`)}`}
+      <${ActionButton} run=${() => check().catch(() => REPORTED)} done=${sentence`Record ${rowKey(row)} can be replayed`}>Check<//>
+      <${ActionButton} run=${replay} done=${sentence`Replayed record ${rowKey(row)}`}
+        question=${html`<p>Replay the record ${rowKey(row)}?</p>${replayConsequences([whole], target, drafts).map((one) => html`<p>${one}</p>`)}`}
         >${corrected.length > 0 ? 'Replay corrected' : 'Replay as it is'}<//>
     </div>
   </div>`

@@ -34,7 +34,10 @@ export function Dependents({ runtime, of }: DependentsProps) {
         : html`<p>The registry refuses this while these refer to it:</p>
           <ul>${found
             .slice(0, SHOWN_MAX)
-            .map(({ subject, version }) => html`<li key=${`${subject} ${version}`}>${subject} version ${version}</li>`)}
+            .map(
+              ({ subject, version }) =>
+                html`<li key=${`${subject} ${version}`}><bdi>${subject}</bdi> version ${version}</li>`,
+            )}
           ${found.length > SHOWN_MAX && html`<li>${found.length - SHOWN_MAX} more</li>`}</ul>`
     }
     ${unchecked > 0 && html`<p>${unchecked} older versions were not checked for references.</p>`}

@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { html } from '../html.ts'
 
-type Notice = { readonly id: number; readonly text: string; readonly isError: boolean }
+type Notice = { readonly id: number; readonly text: ComponentChildren; readonly isError: boolean }
 
 const NOTICES_MAX = 5
 const SHOWN_MS = 8_000
@@ -9,7 +10,7 @@ const notices = signal<readonly Notice[]>([])
 let lastId = 0
 
 /** Shows the result of an action. An error stays until it is closed. */
-export function notify(text: string, isError = false): void {
+export function notify(text: ComponentChildren, isError = false): void {
   const id = ++lastId
   notices.value = [...notices.value, { id, text, isError }].slice(-NOTICES_MAX)
   if (!isError) setTimeout(() => close(id), SHOWN_MS)

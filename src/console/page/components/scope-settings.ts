@@ -7,6 +7,7 @@ import { definingScope, LEVEL_MEANINGS, MODE_MEANINGS, type RegistryScope, scope
 import { type Runtime, useRights } from '../session.ts'
 import { ActionButton } from './action-button.ts'
 import { valueInto } from './log-in.ts'
+import { sentence } from './sentence.ts'
 
 type Config = { readonly compatibilityLevel?: string; readonly [key: string]: unknown }
 type Mode = { readonly mode?: string }
@@ -86,11 +87,11 @@ function Setting(props: SettingProps) {
           </select>
         </label>
         <${ActionButton} isDisabled=${next === '' || next === own} run=${() => props.set(next)}
-          done=${`Set the ${name} of ${what} to ${next}.`}
-          question=${html`<p>Set the ${name} of ${what} to ${next}: ${choices[next]}?</p>
+          done=${sentence`Set the ${name} of ${what} to ${next}`}
+          question=${html`<p>Set the ${name} of <bdi>${what}</bdi> to ${next}: ${choices[next]}?</p>
             ${
               next === 'IMPORT' &&
-              html`<p>The registry refuses it while there are schemas in ${what}, and permanently deletes the soft-deleted ones.
+              html`<p>The registry refuses it while there are schemas in <bdi>${what}</bdi>, and permanently deletes the soft-deleted ones.
                 End the window with READWRITE.</p>`
             }
             ${isGlobal && html`<p>It applies to all subjects and contexts without a ${name} of their own.</p>`}`}
@@ -98,8 +99,8 @@ function Setting(props: SettingProps) {
         ${
           own !== undefined &&
           !isGlobal &&
-          html`<${ActionButton} run=${props.remove} done=${`Removed the ${name} of ${what}.`}
-            question=${`Remove the ${name} ${own} of ${what}? Then it is inherited.`}>Inherit<//>`
+          html`<${ActionButton} run=${props.remove} done=${sentence`Removed the ${name} of ${what}`}
+            question=${sentence`Remove the ${name} ${own} of ${what}? Then it is inherited.`}>Inherit<//>`
         }
       </div>`
     }`

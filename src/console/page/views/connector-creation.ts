@@ -4,6 +4,7 @@ import { request } from '../api.ts'
 import { ConfigEditor } from '../components/config-editor.ts'
 import { valueInto } from '../components/log-in.ts'
 import { notify } from '../components/notices.ts'
+import { sentence } from '../components/sentence.ts'
 import { type ConfigDraft, draftOf, withValue } from '../config-draft.ts'
 import { html } from '../html.ts'
 import { hrefOf } from '../location.ts'
@@ -39,7 +40,7 @@ export function ConnectorCreation({ runtime }: { readonly runtime: Runtime }) {
     try {
       await request('POST', `${runtime.basePath}/connectors`, { name, config, initial_state: state })
       draft.value = EMPTY
-      notify(`Created ${name}.`)
+      notify(sentence`Created ${name}.`)
       await refreshAll()
       location.hash = hrefOf(['connectors', name], { runtime: runtime.name })
     } catch (failure) {

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import { ConfigEditor } from '../components/config-editor.ts'
 import { notify } from '../components/notices.ts'
+import { sentence } from '../components/sentence.ts'
 import { type ConfigDraft, changesBetween, draftOf } from '../config-draft.ts'
 import { declaringResource, withoutOwner } from '../config-fields.ts'
 import { html } from '../html.ts'
@@ -62,7 +63,7 @@ function Form({ path, connector, runtime, edit, onEdit }: FormProps) {
       }
       await request('PUT', `${path}/config`, draft.config)
       onEdit(undefined)
-      notify(`Changed the configuration of ${name}.`)
+      notify(sentence`Changed the configuration of ${name}.`)
       await refreshAll()
       location.hash = hrefOf(['connectors', name], { runtime: runtime.name })
     } catch (failure) {

@@ -1,6 +1,7 @@
 import { request } from '../api.ts'
 import { ActionButton } from '../components/action-button.ts'
 import { valueInto } from '../components/log-in.ts'
+import { sentence } from '../components/sentence.ts'
 import { StateBadge } from '../components/state-badge.ts'
 import { firstLine } from '../connector-rows.ts'
 import { html } from '../html.ts'
@@ -46,7 +47,7 @@ export function ConnectorInstances({ path, name, status }: InstancesProps) {
                   id !== undefined &&
                   may('lifecycle') &&
                   html`<${ActionButton} run=${() => request('POST', `${path}/tasks/${id}/restart`)}
-                    done=${`Restarted task ${id} of ${name}.`}>Restart<//>`
+                    done=${sentence`Restarted task ${id} of ${name}`}>Restart<//>`
                 }</td>
               </tr>
               ${

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import { ActionButton } from '../components/action-button.ts'
 import { valueInto } from '../components/log-in.ts'
+import { sentence } from '../components/sentence.ts'
 import { html } from '../html.ts'
 import { pageLocation, setFilter } from '../location.ts'
 import { useConnectorLog } from '../log-follow.ts'
@@ -101,9 +102,9 @@ function LoggerLevels({ runtime }: { readonly runtime: Runtime }) {
           ${Object.keys(levels).map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select></label>
         <label>New level <select value=${next} onChange=${valueInto(setLevel)}>
           ${SETTABLE.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select></label>
-        <${ActionButton} isDisabled=${next === current?.level} done=${`Set the level of ${logger} to ${next}.`}
+        <${ActionButton} isDisabled=${next === current?.level} done=${sentence`Set the level of ${logger} to ${next}`}
           run=${() => request('PUT', `${runtime.basePath}/admin/loggers/${pathSegment(logger)}?scope=cluster`, { level: next })}
-          question=${`Set the level of ${logger} to ${next} for all connectors, on all workers of the group? It stays until it is set again or the workers are restarted.`}
+          question=${sentence`Set the level of ${logger} to ${next} for all connectors, on all workers of the group? It stays until it is set again or the workers are restarted.`}
           >Set the level<//>
       </form>`
     }`

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import { ActionButton } from '../components/action-button.ts'
 import { valueInto } from '../components/log-in.ts'
+import { sentence } from '../components/sentence.ts'
 import type { DeclaringResource } from '../config-fields.ts'
 import { html } from '../html.ts'
 import {
@@ -62,10 +63,10 @@ export function OffsetsView({ path, name, state, declared }: OffsetsProps) {
       isEditable &&
       html`<div class="buttons">
         <${ActionButton} isDangerous=${true} isDisabled=${hasErrors || preview.changes.length === 0} run=${alter}
-          done=${`Altered the offsets of ${name}.`}
-          question=${html`<p>Alter the offsets of ${name}?</p><${Consequences} preview=${preview} />`}>Alter offsets<//>
-        <${ActionButton} isDangerous=${true} isDisabled=${rows.length === 0} run=${reset} done=${`Reset the offsets of ${name}.`}
-          question=${html`<p>Delete all offsets of ${name}? They cannot be restored.</p><${Consequences} preview=${previewReset(rows)} />`}
+          done=${sentence`Altered the offsets of ${name}`}
+          question=${html`<p>Alter the offsets of <bdi>${name}</bdi>?</p><${Consequences} preview=${preview} />`}>Alter offsets<//>
+        <${ActionButton} isDangerous=${true} isDisabled=${rows.length === 0} run=${reset} done=${sentence`Reset the offsets of ${name}`}
+          question=${html`<p>Delete all offsets of <bdi>${name}</bdi>? They cannot be restored.</p><${Consequences} preview=${previewReset(rows)} />`}
           >Reset all<//>
       </div>`
     }
@@ -79,8 +80,8 @@ function Condition({ path, name, state, declared, mayStop }: OffsetsProps & { re
   if (state === 'STOPPED') return html`<p>The connector is stopped: its offsets can be changed.</p>`
   return html`<p>Offsets can be changed while the connector is stopped. ${
     mayStop &&
-    html`<${ActionButton} run=${() => request('PUT', `${path}/stop`)} done=${`Stopped ${name}.`}
-      question=${`Stop ${name} to change its offsets? It processes no records until it is resumed.`}>Stop to change offsets<//>`
+    html`<${ActionButton} run=${() => request('PUT', `${path}/stop`)} done=${sentence`Stopped ${name}`}
+      question=${sentence`Stop ${name} to change its offsets? It processes no records until it is resumed.`}>Stop to change offsets<//>`
   }</p>`
 }
 

@@ -1,6 +1,8 @@
+import type { ComponentChildren } from 'preact'
 import { request } from '../api.ts'
 import { ActionButton } from '../components/action-button.ts'
 import { ManifestText } from '../components/manifest-text.ts'
+import { sentence } from '../components/sentence.ts'
 import { StateBadge } from '../components/state-badge.ts'
 import { configFields, type DeclaringResource, declaringResource } from '../config-fields.ts'
 import { useValidation } from '../config-validation.ts'
@@ -168,31 +170,31 @@ function Actions({ path, name, status, declared }: ActionsProps) {
   const { state } = status.connector
   const put = (action: string) => () => request('PUT', `${path}/${action}`)
   const undone = declared
-    ? ` The resource ${declared.namespace}/${declared.name} declares its state: the operator undoes this.`
+    ? sentence` The resource ${`${declared.namespace}/${declared.name}`} declares its state: the operator undoes this.`
     : ''
-  const asks = (question: string) => `${question}${undone}`
+  const asks = (question: ComponentChildren) => html`${question}${undone}`
   return html`<div class="actions">
     ${
       state === 'PAUSED' || state === 'STOPPED'
-        ? html`<${ActionButton} run=${put('resume')} done=${`Resumed ${name}.`}
-            question=${declared && asks(`Resume ${name}?`)}>Resume<//>`
-        : html`<${ActionButton} run=${put('pause')} done=${`Paused ${name}.`}
-            question=${declared && asks(`Pause ${name}?`)}>Pause<//>`
+        ? html`<${ActionButton} run=${put('resume')} done=${sentence`Resumed ${name}`}
+            question=${declared && asks(sentence`Resume ${name}?`)}>Resume<//>`
+        : html`<${ActionButton} run=${put('pause')} done=${sentence`Paused ${name}`}
+            question=${declared && asks(sentence`Pause ${name}?`)}>Pause<//>`
     }
     ${
       state !== 'STOPPED' &&
-      html`<${ActionButton} run=${put('stop')} done=${`Stopped ${name}.`}
-        question=${asks(`Stop ${name}? Its tasks end. Its configuration and offsets are kept.`)}>Stop<//>`
+      html`<${ActionButton} run=${put('stop')} done=${sentence`Stopped ${name}`}
+        question=${asks(sentence`Stop ${name}? Its tasks end. Its configuration and offsets are kept.`)}>Stop<//>`
     }
     <${ActionButton} run=${() => request('POST', `${path}/restart?includeTasks=true&onlyFailed=true`)}
-      done=${`Restarted what has failed of ${name}.`}>Restart failed<//>
+      done=${sentence`Restarted what has failed of ${name}`}>Restart failed<//>
     <${ActionButton} run=${() => request('POST', `${path}/restart?includeTasks=true`)}
-      done=${`Restarted ${name} and its tasks.`}
-      question=${`Restart ${name} and all ${status.tasks.length} tasks?`}>Restart all<//>
+      done=${sentence`Restarted ${name} and its tasks`}
+      question=${sentence`Restart ${name} and all ${status.tasks.length} tasks?`}>Restart all<//>
     ${
       may('delete') &&
-      html`<${ActionButton} isDangerous=${true} run=${() => request('DELETE', path)} done=${`Deleted ${name}.`}
-        question=${asks(`Delete ${name}? Its configuration is lost. Its offsets are kept by Kafka Connect for a connector of the same name.`)}
+      html`<${ActionButton} isDangerous=${true} run=${() => request('DELETE', path)} done=${sentence`Deleted ${name}`}
+        question=${asks(sentence`Delete ${name}? Its configuration is lost. Its offsets are kept by Kafka Connect for a connector of the same name.`)}
         >Delete<//>`
     }
   </div>`

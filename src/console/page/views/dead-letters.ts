@@ -3,6 +3,7 @@ import { request } from '../api.ts'
 import { ActionButton } from '../components/action-button.ts'
 import { DeadLetterEditor } from '../components/dead-letter-editor.ts'
 import { valueInto } from '../components/log-in.ts'
+import { sentence } from '../components/sentence.ts'
 import {
   countOf,
   type DeadLetterListing,
@@ -76,8 +77,8 @@ function Records({ basePath, name, topic }: DeadLettersProps) {
     ${
       rows.length > 0 &&
       html`<div class="buttons">
-      <${ActionButton} isDisabled=${chosen.length === 0} run=${replay} done=${`Replayed ${countOf(chosen.length, 'record')}.`}
-        question=${html`<p>Replay ${countOf(chosen.length, 'record')}?</p>${replayConsequences(chosen, target).map((sentence) => html`<p>${sentence}</p>`)}`}
+      <${ActionButton} isDisabled=${chosen.length === 0} run=${replay} done=${sentence`Replayed ${countOf(chosen.length, 'record')}`}
+        question=${html`<p>Replay ${countOf(chosen.length, 'record')}?</p>${replayConsequences(chosen, target).map((one) => html`<p>${one}</p>`)}`}
         >Replay selected (${chosen.length})<//>
       ${older && html`<a href=${hrefOf(page, { ...filters, ...older })}>Older</a>`}
       ${filters['before'] && html`<a href=${hrefOf(page, { ...filters, before: '' })}>Newest</a>`}

@@ -7,6 +7,7 @@ import {
   attentionOfPlugins,
   attentionOfResources,
   attentionOfRuntime,
+  attentionOfWorkers,
   type OperatorReport,
   type RegistryLeadership,
   sortAttention,
@@ -134,6 +135,7 @@ function attentionOfWorker({ runtime, connectors, metrics, status }: WorkerQueri
   if (failure.length > 0) return failure
   return [
     ...attentionOfConnectors(runtime, rows),
+    ...attentionOfWorkers(runtime, workerRows(connectors.data.value ?? {}, current(metrics)), current(metrics)),
     ...attentionOfPlugins(runtime, current(status)),
     ...attentionOfLoads(runtime, rows, withDeadLetters),
   ]
@@ -147,11 +149,12 @@ function current<Data>({ data, error }: LiveQuery<Data>): Data | undefined {
   return error.value === undefined ? data.value : undefined
 }
 
-function WorkerOverview({ runtime, connectors, metrics }: WorkerQueries) {
+function WorkerOverview({ runtime, connectors, metrics, status }: WorkerQueries) {
   const known = connectors.data.value ?? {}
   const rows = connectorRows(known)
   const counts = Map.groupBy(rows, ({ state }) => state)
   const group = current(metrics)
+  const unused = current(status)?.unusedClasses ?? []
   const workers = workerRows(known, group)
   const filters = { runtime: runtime.name }
   return html`<section aria-label=${`Worker ${runtime.name}`}>
@@ -186,6 +189,12 @@ function WorkerOverview({ runtime, connectors, metrics }: WorkerQueries) {
         </table></div>`
     }
     ${group?.missing?.map((reason) => html`<p key=${reason} class="error">A worker does not respond: ${reason}</p>`)}
+    ${
+      unused.length > 0 &&
+      html`<details><summary>Classes of plugin locations that are not used (${unused.length})</summary>
+        <ul>${unused.map(({ file, reason }) => html`<li key=${`${file} ${reason}`}><code>${file}</code>: ${reason}</li>`)}</ul>
+      </details>`
+    }
   </section>`
 }
 

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { RequestFailure, request } from '../api.ts'
 import { ActionButton } from '../components/action-button.ts'
 import { valueInto } from '../components/log-in.ts'
+import { sentence } from '../components/sentence.ts'
 import { html } from '../html.ts'
 import { hrefOf } from '../location.ts'
 import { subjectSegment } from '../path-segment.ts'
@@ -84,7 +85,7 @@ export function SchemaDraft({ runtime, subject, latest }: SchemaDraftProps) {
     </label>
     <div class="actions buttons">
       <${ActionButton} isDisabled=${!may('write') || draft.text.trim() === '' || references === undefined} run=${register}
-        done=${`Registered the schema of ${subject}.`}>Register<//>
+        done=${sentence`Registered the schema of ${subject}`}>Register<//>
     </div>
     ${!may('write') && html`<p>You may not register schemas of this subject.</p>`}
   `

@@ -4,6 +4,7 @@ import { ActionButton } from '../components/action-button.ts'
 import { Dependents } from '../components/dependents.ts'
 import { ReferencePicture } from '../components/reference-picture.ts'
 import { SchemaDiff } from '../components/schema-diff.ts'
+import { sentence } from '../components/sentence.ts'
 import { html } from '../html.ts'
 import { hrefOf, setFilter } from '../location.ts'
 import { subjectSegment } from '../path-segment.ts'
@@ -68,8 +69,8 @@ function VersionActions({ runtime, subject, version, isDeleted, content }: Versi
       isDeleted &&
       may('write') &&
       html`<${ActionButton} run=${() => request('POST', versions, registrationOf(content)).then(showLatest)}
-        done=${`Restored version ${version} of ${subject}.`}
-        question=${html`<p>Restore version ${version} of ${subject}? Its schema is registered again, with the same ID ${content.id}
+        done=${sentence`Restored version ${version} of ${subject}`}
+        question=${html`<p>Restore version ${version} of <bdi>${subject}</bdi>? Its schema is registered again, with the same ID ${content.id}
           and the next version number, if it is compatible with the present versions.</p>`}
         >Restore<//>`
     }
@@ -77,8 +78,8 @@ function VersionActions({ runtime, subject, version, isDeleted, content }: Versi
       !isDeleted &&
       may('delete') &&
       html`<${ActionButton} isDangerous=${true} run=${() => request('DELETE', path)}
-        done=${`Deleted version ${version} of ${subject}.`}
-        question=${html`<p>Delete version ${version} of ${subject}? It stays readable by its ID ${content.id}, and can be
+        done=${sentence`Deleted version ${version} of ${subject}`}
+        question=${html`<p>Delete version ${version} of <bdi>${subject}</bdi>? It stays readable by its ID ${content.id}, and can be
           restored until it is deleted permanently.</p>${dependents}`}
         >Delete version<//>`
     }
@@ -86,8 +87,8 @@ function VersionActions({ runtime, subject, version, isDeleted, content }: Versi
       isDeleted &&
       may('harddelete') &&
       html`<${ActionButton} isDangerous=${true} run=${() => request('DELETE', `${path}?permanent=true`).then(showLatest)}
-        done=${`Permanently deleted version ${version} of ${subject}.`}
-        question=${html`<p>Permanently delete version ${version} of ${subject}? If no other version has ID ${content.id}, data that
+        done=${sentence`Permanently deleted version ${version} of ${subject}`}
+        question=${html`<p>Permanently delete version ${version} of <bdi>${subject}</bdi>? If no other version has ID ${content.id}, data that
           was written with it becomes unreadable. This cannot be undone.</p>${dependents}
           <${UsersOfId} runtime=${runtime} subject=${subject} id=${content.id} />`}
         >Delete version permanently<//>`

@@ -3,6 +3,7 @@ import { ActionButton } from '../components/action-button.ts'
 import { Dependents } from '../components/dependents.ts'
 import { valueInto } from '../components/log-in.ts'
 import { ScopeSettings } from '../components/scope-settings.ts'
+import { sentence } from '../components/sentence.ts'
 import { html } from '../html.ts'
 import { hrefOf, pageLocation, setFilter } from '../location.ts'
 import { subjectSegment } from '../path-segment.ts'
@@ -112,8 +113,8 @@ function SubjectActions({ runtime, subject, versions }: SubjectActionsProps) {
     ${
       may('delete') &&
       live.length > 0 &&
-      html`<${ActionButton} isDangerous=${true} run=${() => request('DELETE', root)} done=${`Deleted ${subject}.`}
-        question=${html`<p>Delete subject ${subject} with ${live.length} versions? Producers can no longer register or find
+      html`<${ActionButton} isDangerous=${true} run=${() => request('DELETE', root)} done=${sentence`Deleted ${subject}`}
+        question=${html`<p>Delete subject <bdi>${subject}</bdi> with ${live.length} versions? Producers can no longer register or find
           them. They stay readable by ID, and can be restored until they are deleted permanently.</p>${dependents(live)}`}
         >Delete subject<//>`
     }
@@ -121,8 +122,8 @@ function SubjectActions({ runtime, subject, versions }: SubjectActionsProps) {
       may('harddelete') &&
       isDeleted &&
       html`<${ActionButton} isDangerous=${true} run=${() => request('DELETE', `${root}?permanent=true`)}
-        done=${`Permanently deleted ${subject}.`}
-        question=${html`<p>Permanently delete subject ${subject} with all ${numbers.length} versions? Data that was written
+        done=${sentence`Permanently deleted ${subject}`}
+        question=${html`<p>Permanently delete subject <bdi>${subject}</bdi> with all ${numbers.length} versions? Data that was written
           with a schema of it alone becomes unreadable. This cannot be undone.</p>${dependents(numbers)}`}
         >Delete subject permanently<//>`
     }
