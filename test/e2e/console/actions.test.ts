@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createWorkerClient, type WorkerClient } from '../../../src/clients/worker-client.ts'
 import { freePort } from '../../env/ports.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { openConsole, pressAndConfirm } from '../../support/console-page.ts'
+import { openConsole, pressAndConfirm, takePictures } from '../../support/console-page.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { until } from '../../support/until.ts'
 import { startWorkerProcess } from '../../support/worker-process.ts'
@@ -116,8 +116,9 @@ describeOn([chromium, kafka], 'the console of a worker on Kafka', () => {
     await page.getByRole('link', { name: 'Edit', exact: true }).click()
     const rate = page.getByLabel('rate', { exact: true })
     await rate.fill('fast')
-    await page.getByText('The worker finds 1 errors.').waitFor()
+    await page.getByText('Errors that the worker finds: 1.').waitFor()
     expect(await rate.getAttribute('aria-invalid')).toBe('true')
+    await takePictures(page, 'edit')
     await rate.fill('7')
     await page.getByText('The worker finds no error.').waitFor()
     await page.getByText('Changes rate.').waitFor()
@@ -201,6 +202,7 @@ describeOn([chromium, kafka], 'the console of a worker on Kafka', () => {
     expect(await button(page, 'Alter offsets').isDisabled()).toBe(true)
     await field.fill('1')
     await page.getByText('2 records are read again').waitFor()
+    await takePictures(page, 'offsets')
     await pressAndConfirm(page, 'Alter offsets')
     await page.getByText('Altered the offsets of copy.').waitFor()
     expect(await offsetOf('copy')).toEqual([{ kafka_offset: 1 }])

@@ -43,7 +43,7 @@ export function ConfigEditor({ basePath, draft, onDraft, fixed }: ConfigEditorPr
       <label>Search keys and documentation
         <input type="search" value=${search} onInput=${valueInto(setSearch)} /></label>
       <p role="status" class=${errorCount > 0 && !isOutdated ? 'error' : ''}>
-        ${isOutdated ? 'Validating …' : errorCount === 0 ? 'The worker finds no error.' : `The worker finds ${errorCount} errors.`}
+        ${isOutdated ? 'Validating …' : errorCount === 0 ? 'The worker finds no error.' : `Errors that the worker finds: ${errorCount}.`}
       </p>
       ${error && html`<p class="error" role="alert">${error}</p>`}
       ${list(found.filter(isFirst))}
