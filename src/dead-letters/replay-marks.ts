@@ -5,7 +5,7 @@ export type DeadLetterPosition = { readonly partition: number; readonly offset: 
 
 /** The dead letters that were replayed one by one, by partition. */
 export type ReplayMarks = ReadonlyMap<number, readonly OffsetRange[]>
-/** Both ends included. */
+/** A range of offsets, including both ends. */
 type OffsetRange = readonly [from: number, to: number]
 
 export const NO_MARKS: ReplayMarks = new Map()

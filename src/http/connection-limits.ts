@@ -76,7 +76,7 @@ export class ConnectionLimits {
       handle(request, response)
       return
     }
-    // The event occurs once.
+    // `close` is emitted once, so `once` is not needed.
     response.on('close', connection.onResponseEnd)
     if (connection.isBusy) {
       connection.pipelined.push(() => this.#start(connection, request, response, handle))

@@ -22,7 +22,7 @@ describe('the symptoms of docs/operate.md', () => {
   const rows = symptomRows()
   const places = rows.map(([, , , place = '']) => place)
 
-  it('each say where the console shows them in at most three clicks, or that it does not', () => {
+  it('every symptom in operate.md has a path of at most three clicks in the console, or is marked as not shown', () => {
     expect(rows.length).toBeGreaterThan(25)
     expect(rows.filter((cells) => cells.length !== 4)).toEqual([])
     expect(places.filter((place) => !/^(?:Overview\b|Not shown: )/.test(place))).toEqual([])

@@ -64,7 +64,7 @@ export function itOn(
 ): void {
   const why = reasonOf(parts)
   if (why === undefined) it(title, test, timeoutMs)
-  // For the same reason as in `describeOn`.
+  // The machine cannot provide a part; the title says which one and why. With `CI` set, `real` has thrown before.
   else it.skip(`${title} (${why})`, test)
 }
 

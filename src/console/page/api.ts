@@ -94,11 +94,11 @@ function isProxied(path: string): boolean {
 function addCredentials(headers: Record<string, string>, path: string, { own, runtimes }: UsedCredentials): void {
   const receivers = isProxied(path) ? runtimes : own
   if (receivers !== undefined) headers['authorization'] = receivers
-  // The operator does not pass this one on.
+  // The operator does not pass this header on to runtimes.
   if (isProxied(path) && own !== undefined) headers['kubernetes-authorization'] = own
 }
 
-/** Not if somebody has logged in since the request was sent. */
+/** Shows the log-in form, unless the user has logged in since the request was sent. */
 function askForCredentials(
   { headers }: Response,
   { path, used, reason }: { readonly path: string; readonly used: UsedCredentials; readonly reason: string },

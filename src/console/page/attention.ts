@@ -44,13 +44,13 @@ export type RegistryLeadership = { readonly isLeader: boolean; readonly leader: 
 /** Records that a sink has not read; the alert WeirSinkLag has the same default. */
 export const LAG_MAX = 100_000
 
-/** What does not work first. The order is otherwise that in which it was found. */
+/** Puts failures before warnings, and keeps the order otherwise. */
 export function sortAttention(items: readonly AttentionItem[]): readonly AttentionItem[] {
   const rank = ({ tone }: AttentionItem) => (tone === 'bad' ? 0 : 1)
   return items.toSorted((a, b) => rank(a) - rank(b))
 }
 
-/** The next step by a part of a trace: the symptoms of docs/operate.md. */
+/** Maps a part of a trace to the remedy in docs/operate.md. */
 const TRACE_STEPS: readonly (readonly [RegExp, string])[] = [
   [/exceeded the memory limit of its thread/, 'Use smaller batches, or raise worker.thread.memory.mb.'],
   [/exceeded the memory limit of its process/, 'Correct the configuration, or raise worker.plugin.memory.mb.'],

@@ -135,7 +135,7 @@ export function sortConnectors(rows: readonly ConnectorRow[], sort: string): rea
   return rows.toSorted((a, b) => sign * byKey(a, b) || byName(a, b))
 }
 
-/** The highest first, and those without metrics after them. */
+/** Sorts by descending value. Connectors without metrics come last. */
 function byLoad(read: (load: ListedLoad) => number): (a: ConnectorRow, b: ConnectorRow) => number {
   const shownValue = ({ load }: ConnectorRow) => (load === undefined ? -1 : read(load))
   return (a, b) => shownValue(b) - shownValue(a)

@@ -48,7 +48,7 @@ export async function followEvents(): Promise<never> {
   }
 }
 
-/** Attempts with credentials that are known to be wrong would count as failed log-ins. */
+/** Waits for new credentials, because each attempt with wrong ones would count as a failed log-in. */
 async function untilLoggedIn(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const stop = effect(() => {

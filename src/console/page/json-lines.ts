@@ -13,7 +13,7 @@ const DEPTH_MAX = 500
 
 class NotJson extends Error {}
 
-/** Finds the lines of all values. A text that is not JSON has those before the error. */
+/** Finds the line number of each JSON value. If the text is not valid JSON, only values before the error are found. */
 export function findJsonLines(text: string): JsonLines {
   const lines = new Map<string, number>()
   let at = 0

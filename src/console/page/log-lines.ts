@@ -2,9 +2,9 @@
 
 export type ConnectorLogPart = {
   readonly worker: string
-  /** Identifies a run of the worker, whose numbers begin again when it is restarted. */
+  /** Changes when the worker is restarted, because line numbers then start again. */
   readonly run: string
-  /** The number of the last line of the run. */
+  /** The number of the newest log line since the worker started. */
   readonly last: number
   readonly lines: readonly { readonly number: number; readonly line: Readonly<Record<string, unknown>> }[]
 }

@@ -20,7 +20,7 @@ export type Plot = {
   readonly unit: string
   readonly times: readonly number[]
   readonly lines: readonly PlotLine[]
-  /** What to know about the values. */
+  /** Explains the values, where their names do not suffice. */
   readonly note?: string
 }
 
@@ -164,7 +164,7 @@ export type PlotArea = {
   readonly height: number
 }
 
-/** Whole minutes: the hour, or less as long as there is less. */
+/** The time span of the plot in whole minutes: one hour, or less if fewer samples exist. */
 export function plotSpanMs(times: readonly number[]): number {
   const lengthMs = (times.at(-1) ?? 0) - (times[0] ?? 0)
   return Math.min(HOUR_MS, Math.max(SPAN_MIN_MS, Math.ceil(lengthMs / 60_000) * 60_000))

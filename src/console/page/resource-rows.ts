@@ -14,7 +14,7 @@ export type ReportedResource = {
   readonly object?: string
   /** How the runtime differs from what is declared; absent if it does not. */
   readonly drift?: string
-  /** Of a connector: `status.autoRestart`. */
+  /** `status.autoRestart` of a Connector. */
   readonly autoRestart?: AutomaticRestarts
 }
 

@@ -19,7 +19,7 @@ export type ConsoleRuntime = {
 
 export type ConsoleOptions = {
   readonly program: 'worker' | 'registry' | 'operator'
-  /** Those that the user of the request may reach. */
+  /** The runtimes that the user of the request may reach. */
   readonly runtimes: (request: FastifyRequest) => readonly ConsoleRuntime[] | Promise<readonly ConsoleRuntime[]>
   readonly changes: ChangeFeed
   /** Whether the program serves the resources that declare connectors and subjects, at `/ui/api/resources`. */

@@ -36,7 +36,7 @@ export const DECLARED_KIND = { worker: 'Connector', registry: 'Subject' } as con
 >
 
 const [GROUP = ''] = API_VERSION.split('/')
-/** For so long, a removed permission is still in effect. A granted one is in effect sooner. */
+/** How long a decision is cached: a revoked permission stays in effect until then. Denials are cached for less time. */
 const KEPT_MS = { positive: 30_000, negative: 5_000 }
 const ENTRIES_MAX = 10_000
 /** Requests to the API server at the same time. Everybody who reaches the listener can send a token. */
@@ -50,7 +50,7 @@ export function kubernetesViewers(api: Pick<KubernetesApi, 'send'>, clock: Clock
   const users = new ReviewCache<KubernetesUser | undefined>(clock, TOKEN_REVIEWS_MAX)
   const permissions = new ReviewCache<boolean>(clock, ACCESS_REVIEWS_MAX)
   return async (token) => {
-    // Tokens are not kept.
+    // Only the hash of a token is stored.
     const user = await users.get(hashOf(token), () => userOfToken(api, token))
     return (
       user &&

@@ -54,7 +54,7 @@ async function identified(identify: IdentifyViewer, token: string): Promise<View
   }
 }
 
-/** A permission that cannot be checked is not granted. */
+/** Denies access if the API server cannot check the permission. */
 export function asUnavailable(error: unknown): HttpError {
   if (error instanceof HttpError) return error
   const reason = error instanceof Error ? error.message : String(error)

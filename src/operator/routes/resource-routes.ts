@@ -53,7 +53,7 @@ export function resourceRoutes(app: FastifyInstance, state: ConsoleState): void 
   }
 }
 
-/** Masked values of a worker are strings; null is a key that the worker ignores. */
+/** Whether all values are strings, as in the configurations that a worker returns. */
 function isConfig(config: unknown): config is Readonly<Record<string, string>> {
   return (
     typeof config === 'object' && config !== null && Object.values(config).every((value) => typeof value === 'string')

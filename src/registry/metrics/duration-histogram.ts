@@ -4,7 +4,7 @@ import type { Metrics } from '../../common/metrics-registry.ts'
 /** Counts durations by bucket. */
 class DurationCounts {
   readonly #buckets: readonly number[]
-  /** Not cumulative; the last one is that of longer durations than all buckets have. */
+  /** The count of each bucket, not cumulative. The last one counts durations above all buckets. */
   readonly #counts: number[]
   #sum = 0
 

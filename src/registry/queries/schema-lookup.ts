@@ -136,7 +136,7 @@ export function isRegisteredAs(context: DecisionContext, schema: ResolvedSchema,
 function isEqualExceptVersion(content: SchemaContent, version: SchemaVersion): boolean {
   const old = version.content
   const { metadata, ruleSet } = content
-  // Most schemas have neither, and each new schema is compared with all versions.
+  // Most schemas have neither metadata nor rules, and each new schema is compared with all versions.
   if (metadata === undefined && ruleSet === undefined && old.metadata === undefined && old.ruleSet === undefined) {
     return true
   }

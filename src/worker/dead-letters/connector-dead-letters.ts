@@ -68,7 +68,7 @@ export type DeadLetterPage = {
 
 export type ReplayRequest = {
   readonly records: readonly (DeadLetterPosition & {
-    /** Absent: as it is. */
+    /** The corrected payload; absent to replay it unchanged. */
     readonly key?: PayloadEdit
     readonly value?: PayloadEdit
   })[]

@@ -32,7 +32,7 @@ type Role = 'key' | 'value'
 
 /** A larger payload is not converted, and cannot be edited. */
 const CONVERTED_BYTES_MAX = 1024 * 1024
-/** In a list. */
+/** Maximum length of a payload in the list, in characters. */
 const EXCERPT_LENGTH_MAX = 8_000
 
 const NOTHING: PayloadView = { form: 'null', text: '', bytes: 0, isTruncated: false, problem: null }

@@ -51,12 +51,12 @@ const PARTITIONS_MAX = 50
 /** Records that a scan reads in order to find those that match. */
 const SCANNED_RECORDS_MAX = 5_000
 const SCANNED_BYTES_MAX = 64 * 1024 * 1024
-/** What a scan returns of one key or value, of one header, and of all records. */
+/** Maximum sizes that a scan returns: of one key or value, of one header, and of all records. */
 const PAYLOAD_BYTES_MAX = 64 * 1024
 const HEADER_BYTES_MAX = 16 * 1024
 const HEADERS_MAX = 100
 const RESULT_BYTES_MAX = 4 * 1024 * 1024
-/** What reading whole records returns. */
+/** Maximum total size of records that are read as a whole. */
 const WHOLE_BYTES_MAX = 8 * 1024 * 1024
 
 /** Finds the newest dead letters of a connector. Undefined if the topic does not exist. */
@@ -173,7 +173,7 @@ function shorten(partition: number, record: StoredRecord): ScannedRecord {
       ...record,
       key: copy(key, PAYLOAD_BYTES_MAX),
       value: copy(value, PAYLOAD_BYTES_MAX),
-      // The last ones describe the last failure.
+      // The last headers describe the last failure.
       headers: headers.slice(-HEADERS_MAX).map(shortenHeader),
     },
     keyBytes: key?.length ?? 0,

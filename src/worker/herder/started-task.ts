@@ -17,7 +17,7 @@ export type StartedTask = {
   isInterrupted: boolean
   /** Whether it has reported that it is running or paused. */
   hasStarted: boolean
-  /** Of a sink, as it reported them last. */
+  /** The lags that a sink reported last. */
   lags: readonly PartitionLag[]
 }
 

@@ -21,7 +21,7 @@ export const CONNECTOR_LOG_LIMITS: ConnectorLogLimits = {
 type Kept = { readonly number: number; readonly text: string }
 type Log = { readonly lines: Kept[]; chars: number }
 
-/** Somebody who reads a log reads it again within this time. */
+/** A reader that does not read again within this time has left. */
 const WATCHED_MS = 30_000
 const WATCHED_MAX = 100
 
@@ -34,7 +34,7 @@ export class ConnectorLogs {
   readonly #nowMs: () => number
   /** Called with the name of a connector that somebody reads and that has a new line. */
   readonly #onLine: (connector: string) => void
-  /** In the order of the last lines. */
+  /** By connector; the one with the newest line is last. */
   readonly #logs = new Map<string, Log>()
   readonly #watchedUntilMs = new Map<string, number>()
   #chars = 0

@@ -35,7 +35,7 @@ export type ConnectorLoad = {
 export const SAMPLE_INTERVAL_MS = 10_000
 /** One hour. */
 export const SAMPLES_MAX = 360
-/** Of all connectors: 6 MB. */
+/** Maximum number of series of all connectors, which take 6 MB. */
 export const SERIES_MAX = 4_096
 const PARTITIONS_MAX = 16
 

@@ -14,11 +14,11 @@ const kubernetes = await real('kubernetes')
 
 const SOURCE = { class: 'FileStreamSource', config: { file: '/dev/null', topic: 'orders' } }
 
-describeOn([chromium, kubernetes], 'the console of an operator leads within three clicks to the cause when', () => {
+describeOn([chromium, kubernetes], "symptoms in an operator's console", () => {
   const api = kubeApi(kubernetes.address)
   beforeAll(() => installCrds(api))
 
-  it('nothing is reconciled, because it may not update its Lease', async () => {
+  it('an operator that may not update its Lease is found within three clicks', async () => {
     const { namespace, apply } = await createTestNamespace(api)
     await apply('Connector', 'orders', SOURCE)
     const worker = await startTestWorker({ 'connector.paths.allowed': '/' })
@@ -27,7 +27,7 @@ describeOn([chromium, kubernetes], 'the console of an operator leads within thre
     await findFromOverview(page, [], 'Grant the privilege that its log names.')
   })
 
-  it('a deletion hangs, because the worker does not respond', async () => {
+  it('a deletion that waits for a worker that does not respond is found within three clicks', async () => {
     const { namespace, apply, condition, remove } = await createTestNamespace(api)
     const worker = await startTestWorker({ 'connector.paths.allowed': '/' })
     const page = await openOperator(namespace, worker.url)

@@ -17,8 +17,8 @@ const kafka = await real('kafka')
 
 const PLUGINS = join(import.meta.dirname, 'symptom-plugins.ts')
 
-describeOn([chromium, kafka], 'the console of a worker leads within three clicks to the cause when', () => {
-  it('a task process is killed or overloaded, log lines are dropped, a class is not used, or the topic of a sink is damaged', async () => {
+describeOn([chromium, kafka], "symptoms in a worker's console", () => {
+  it('a killed or overloaded task process, dropped log lines, an unused class and a damaged topic are found within three clicks', async () => {
     const own = await startKafka()
     onTestFinished(() => own.stop())
     const log = ['--bootstrap', own.bootstrap]

@@ -18,8 +18,8 @@ const kafka = await real('kafka')
 
 const PLUGINS = join(import.meta.dirname, 'symptom-plugins.ts')
 
-describeOn([chromium, kafka], 'the console leads within three clicks to the cause when', () => {
-  it('a task fails, blocks its thread, exceeds its memory, patches built-ins or does not start, its lag grows, or a plugin is not loaded', async () => {
+describeOn([chromium, kafka], 'symptoms in the console', () => {
+  it('each cause of a failed task, a growing lag and a plugin that is not loaded are found within three clicks', async () => {
     const broken = join(temporaryDirectory(), 'broken.ts')
     writeFileSync(broken, `import 'no-such-library'`)
     const group = new WorkerGroup(kafka.address.bootstrap, {
@@ -70,7 +70,7 @@ describeOn([chromium, kafka], 'the console leads within three clicks to the caus
     await findFromOverview(page, ['Connectors', 'Create a connector', paste], 'did not return within')
   })
 
-  it('a worker has left or was killed and its tasks are not assigned, or a topic with the state of its group is deleted', async () => {
+  it('tasks of a worker that left or was killed, and a deleted topic of the group, are found within three clicks', async () => {
     const group = new WorkerGroup(kafka.address.bootstrap, {
       'session.timeout.ms': '10000',
       'heartbeat.interval.ms': '500',
@@ -119,7 +119,7 @@ describeOn([chromium, kafka], 'the console leads within three clicks to the caus
     expect(await leader.interrupt()).toBe(1)
   })
 
-  it('a subject is missing, or its registry has no leader', async () => {
+  it('a missing subject and a registry without a leader are found within three clicks', async () => {
     const name = `console-${randomUUID()}`
     const settings = { 'brokerstore.topic': `_schemas-${name}`, 'schema.registry.group.id': name }
     const log = ['--bootstrap', kafka.address.bootstrap]
@@ -136,7 +136,7 @@ describeOn([chromium, kafka], 'the console leads within three clicks to the caus
     await findFromOverview(page, [], 'No instance is the leader')
   })
 
-  it('a declared schema is incompatible, and a declared connector waits or fails', async () => {
+  it('an incompatible declared schema and a declared connector that waits or fails are found within three clicks', async () => {
     const directory = temporaryDirectory()
     const manifests = temporaryDirectory()
     const schema = (type: string) => JSON.stringify({ type: 'record', name: 'O', fields: [{ name: 'id', type }] })

@@ -2,7 +2,7 @@ import type { AttentionItem } from '../attention.ts'
 import { html } from '../html.ts'
 import { hrefOf } from '../location.ts'
 
-/** Others are found in the lists of connectors and resources. */
+/** Maximum number of items shown. Further ones are in the lists of connectors and resources. */
 const SHOWN_MAX = 50
 
 /** What somebody has to look at, with the reason and the next step. `isComplete` is false while something is being read. */

@@ -19,7 +19,7 @@ import { sentence } from './sentence.ts'
 type EditorProps = {
   readonly path: string
   readonly row: DeadLetterRow
-  /** For a record that does not name its topic. */
+  /** Topic to replay to, for a record whose headers do not name its original topic. */
   readonly target: string
   readonly onDone: () => void
 }

@@ -107,7 +107,7 @@ function useWorker(runtime: Runtime): WorkerQueries {
   return {
     runtime,
     connectors: useQuery<ExpandedConnectors>(`${basePath}/connectors?expand=info&expand=status`, { kind: 'connector' }),
-    // Java workers have none.
+    // Java workers do not have this endpoint.
     metrics: useQuery<GroupLoads>(`${basePath}/ui/api/connector-metrics`),
     status: useQuery<WorkerReport>(`${basePath}/ui/api/status`),
   }
@@ -118,7 +118,7 @@ function useRegistry(runtime: Runtime): RegistryQueries {
   return {
     runtime,
     subjects: useQuery<readonly string[]>(`${basePath}/subjects?subjectPrefix=:*:`, { kind: 'subject' }),
-    // Other vendors' registries have none.
+    // Registries of other vendors do not have this endpoint.
     status: useQuery<RegistryLeadership>(`${basePath}/ui/api/status`),
   }
 }
@@ -131,7 +131,7 @@ function attentionOfWorker({ runtime, connectors, metrics, status }: WorkerQueri
     ),
   )
   const failure = attentionOfRuntime(runtime, connectors.error.value)
-  // What is known of a worker that does not respond is old.
+  // The last metrics of a worker that does not respond are outdated.
   if (failure.length > 0) return failure
   return [
     ...attentionOfConnectors(runtime, rows),

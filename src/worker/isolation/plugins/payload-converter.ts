@@ -65,7 +65,7 @@ export class PayloadConverter {
     const converter = this.#writerOf(original.bytes)
     const bytes = await inTime(converter.fromConnect(topic, schema, value))
     if (bytes === null) throw new DataError('the converter makes no bytes of null: a correction cannot be a tombstone')
-    // A converter that leaves out what it cannot represent would lose it silently.
+    // Otherwise members that the converter cannot represent would be lost without an error.
     const [sent, wanted] = [toJson(await this.#read(converter, { topic, bytes })), toJson({ schema, value })]
     if (sent !== wanted) throw new DataError(`the converter would send other data than was entered: ${excerpt(sent)}`)
     return bytes

@@ -89,7 +89,7 @@ export class PluginExecutor {
   async #payloadConverter(plugin: Plugin, { config, isKey, isOfConnector }: ConverterInput): Promise<PayloadConverter> {
     if (plugin.kind !== 'converter') throw new Error(`${plugin.class} is not a converter`)
     const { PayloadConverter } = await import('./payload-converter.ts')
-    // The worker's own converter is not restricted, as in tasks.
+    // As in tasks, only converters from the connector's configuration are restricted, not the worker's default ones.
     const { files, network } = isOfConnector ? this.#access : UNRESTRICTED
     return new PayloadConverter(plugin, config, { files, network, isKey })
   }
