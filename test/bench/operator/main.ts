@@ -6,8 +6,7 @@ import { atMost, type Figure } from '../figures.ts'
 import { residentMb } from '../process.ts'
 import { progress, type Settings } from '../settings.ts'
 import { countOf, perObject } from './calls.ts'
-import { connector, subject } from './objects.ts'
-import type { Place } from './place.ts'
+import { CHANGES, type ChangeTimes, measureChanges } from './changes.ts'
 import { benchSlowRuntimes } from './slow-runtimes.ts'
 import { type Spent, seconds, startWorld, type World } from './world.ts'
 
@@ -20,11 +19,12 @@ const MEMORY_MB = [
   { objects: 10_000, limit: 350 },
   { objects: 50_000, limit: 1_200 },
 ] as const
-/** Wait until the effects of the last changes are over. */
+/** Interval in which the operator must send no Event to be idle. */
 const SETTLE_MS = 5_000
+/** Twice the longest delay of an Event. */
+const SETTLE_MS_MAX = 240_000
 const STEADY_MS = 30_000
 const CALLS_PER_SECOND = 2
-const CHANGES = 100
 const P50_MS = 300
 const P99_MS = 1_000
 
@@ -35,7 +35,6 @@ type Start = {
   readonly memoryMb: number
 }
 type Steady = { readonly callsPerSecond: number; readonly statusWrites: number }
-type Changes = { readonly p50Ms: number; readonly p99Ms: number }
 
 /** Compares an operator, with a real API server, a registry and a worker, with its allowed resource usage. */
 export async function benchOperator(settings: Settings): Promise<readonly Figure[]> {
@@ -44,7 +43,7 @@ export async function benchOperator(settings: Settings): Promise<readonly Figure
     await installCrds(kubeApi(control))
     const starts: Start[] = []
     const rests: Steady[] = []
-    const changes: Changes[] = []
+    const changes: ChangeTimes[] = []
     for (let round = 1; round <= settings.rounds; round++) {
       const of = `round ${round} of ${settings.rounds}`
       const tenth = await worldOf(settings, control, settings.objects / 10, `tenth-${round}`)
@@ -91,7 +90,7 @@ function sumOf(cpu: Spent['cpu']): number {
 
 /** Measures CPU time and calls while no resource changes. */
 async function measureSteady(world: World): Promise<Steady> {
-  await delay(SETTLE_MS)
+  await untilEventsAreSent(world)
   const spent = await world.spending()
   await delay(STEADY_MS)
   const rest = await spent()
@@ -102,15 +101,16 @@ async function measureSteady(world: World): Promise<Steady> {
   }
 }
 
-/** Changes resources sequentially: alternately a new version of a Subject and a new Connector. */
-async function measureChanges(place: Place, objects: number): Promise<Changes> {
-  const times: number[] = []
-  for (let number = 0; number < CHANGES; number++) {
-    const changed = number % 2 === 0 ? subject(number, 'added') : connector(objects + number - 1)
-    times.push(await place.timeToReady(changed))
+/** The operator delays Events while it writes statuses. */
+async function untilEventsAreSent(world: World): Promise<void> {
+  const deadlineMs = performance.now() + SETTLE_MS_MAX
+  for (;;) {
+    const spent = await world.spending()
+    await delay(SETTLE_MS)
+    const events = countOf((await spent()).api, /events$/)
+    if (events === 0) return
+    if (performance.now() > deadlineMs) throw new Error(`${events} Events in ${SETTLE_MS} ms, although nothing changes`)
   }
-  times.sort((left, right) => left - right)
-  return { p50Ms: times[Math.ceil(CHANGES * 0.5) - 1]!, p99Ms: times[Math.ceil(CHANGES * 0.99) - 1]! }
 }
 
 // ── figures ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -150,7 +150,7 @@ function steadyFigures(rests: readonly Steady[]): readonly Figure[] {
   ]
 }
 
-function changeFigures(changes: readonly Changes[]): readonly Figure[] {
+function changeFigures(changes: readonly ChangeTimes[]): readonly Figure[] {
   return [
     atMost(
       'change to Ready, p50',
