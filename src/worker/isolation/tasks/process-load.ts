@@ -9,7 +9,10 @@ export type ProcessLoadReport = {
 /** Number of reports in a window: 5 s, at four reports per second. */
 const WINDOW_REPORTS = 20
 
-/** The load of a task process, as averages of consecutive windows. */
+/**
+ * The load of a task process, as averages of consecutive windows. CPU time of the first window does not count: the process
+ * needs a whole processor to start, and to start the tasks that it was started for, which says nothing about their load.
+ */
 export class ProcessLoad {
   #last: ProcessLoadReport | undefined
   #sum = { cpuUtilization: 0, memoryPart: 0 }
@@ -34,6 +37,7 @@ export class ProcessLoad {
 
   #averageOfWindow(): ProcessLoadReport {
     const reports = Math.max(1, this.#reports)
-    return { cpuUtilization: this.#sum.cpuUtilization / reports, memoryPart: this.#sum.memoryPart / reports }
+    const cpuUtilization = this.#last === undefined ? 0 : this.#sum.cpuUtilization / reports
+    return { cpuUtilization, memoryPart: this.#sum.memoryPart / reports }
   }
 }

@@ -35,6 +35,12 @@ function openPool(threads: number) {
     log: { linesPerSecond: 1, bytesPerSecond: 1 },
   })
   onTestFinished(() => pool.close())
+  /** Processes whose first window is over. */
+  const started = new Set<number>()
+  const reportWindow = (at: number, load: ProcessLoadReport) => {
+    started.add(at)
+    for (let report = 0; report < WINDOW_REPORTS; report++) processes[at]!.onMessage({ type: 'heartbeat', load })
+  }
   return {
     start: (connector: string) => {
       const task = { ...startOnce(connector), interruptions: 0 }
@@ -52,9 +58,10 @@ function openPool(threads: number) {
     /** The commands to a process, as `COMMAND CONNECTOR`. */
     posted: (at: number) => commandsOf(processes, processes[at]),
     count: () => processes.length,
-    /** Reports that the tasks of a process run, the records that each has read, and its load for a window. */
+    /** Reports that the tasks of a process run, the records that each has read, and its load for a window after the first. */
     report(at: number, load: ProcessLoadReport, records: Readonly<Record<string, number>>) {
       const { posted, onMessage } = processes[at]!
+      if (!started.has(at)) reportWindow(at, IDLE)
       for (const command of posted) {
         if (command.do !== 'start') continue
         const { runId, spec } = command
@@ -62,8 +69,9 @@ function openPool(threads: number) {
         const counters = { ...countersIn(), recordsIn: records[spec.connector] ?? 0 }
         onMessage({ type: 'counters', counters: [[runId, counters]] })
       }
-      for (let report = 0; report < WINDOW_REPORTS; report++) onMessage({ type: 'heartbeat', load })
+      reportWindow(at, load)
     },
+    reportWindow,
     /** Reports that all tasks that were told to stop have stopped. */
     confirmStops(at: number) {
       const { posted, onMessage } = processes[at]!
@@ -93,6 +101,14 @@ it('a task starts in a further process when the first one is overloaded', () => 
   pool.report(0, BUSY, { a: 100 })
   pool.start('b')
   expect(pool.posted(1)).toEqual(['start b'])
+})
+
+it('tasks start in a process that is busy with its start', () => {
+  const pool = openPool(2)
+  pool.start('a')
+  pool.reportWindow(0, BUSY)
+  pool.start('b')
+  expect(pool.count()).toBe(1)
 })
 
 it('a task of an overloaded process continues in a further one, when it has stopped', () => {
