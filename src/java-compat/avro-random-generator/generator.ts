@@ -46,18 +46,11 @@ function anyOf(union: AvroUnion, location: string): Generate {
 function ofType(avro: Exclude<AvroSchema, AvroUnion>, own: Arguments, location: string): Generate {
   switch (avro.type) {
     case 'record': {
-      const fields = avro.fields.map(
-        ({ name, schema }) => [name, avroGenerator(schema, `${location}.${name}`)] as const,
+      const names = avro.fields.map(({ name }) => name)
+      return recordGenerator(
+        names,
+        avro.fields.map(({ name, schema }) => avroGenerator(schema, `${location}.${name}`)),
       )
-      const template = Object.fromEntries(fields.map(([name]) => [name, null]))
-      return (random, index) => {
-        const record: Record<string, unknown> = { ...template }
-        for (let at = 0; at < fields.length; at++) {
-          const [name, generate] = fields[at]!
-          defineMember(record, name, generate(random, index))
-        }
-        return record
-      }
     }
     case 'enum':
       return (random) => random.pick(avro.symbols)
@@ -72,6 +65,47 @@ function ofType(avro: Exclude<AvroSchema, AvroUnion>, own: Arguments, location: 
       return () => null
     default:
       return scalars(avro, own)
+  }
+}
+
+/** Number of generated functions. */
+let generated = 0
+/** Maximum number of fields of a record with a generated function: V8 does not optimize very large functions. */
+const GENERATED_FIELDS_MAX = 500
+
+/**
+ * Each record schema has a function of its own, so that V8 compiles one shape of objects into it. Its source contains
+ * numbers only; names and generators are its arguments. The number in its name prevents V8 from reusing the function
+ * of another schema with as many fields.
+ */
+function recordGenerator(names: readonly string[], generators: readonly Generate[]): Generate {
+  const template: Readonly<Record<string, unknown>> = Object.fromEntries(names.map((name) => [name, null]))
+  if (names.length > GENERATED_FIELDS_MAX || names.includes('__proto__'))
+    return anyRecordGenerator(template, names, generators)
+  const assignments = names.map((_, at) => `record[name${at}] = generate${at}(random, index)`)
+  const parameters = names.flatMap((_, at) => [`name${at}`, `generate${at}`])
+  generated += 1
+  const create = new Function(
+    'template',
+    ...parameters,
+    `return function record${generated}(random, index) {
+      const record = { ...template }
+      ${assignments.join('\n')}
+      return record
+    }`,
+  )
+  return create(template, ...names.flatMap((name, at) => [name, generators[at]])) as Generate
+}
+
+function anyRecordGenerator(
+  template: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+  generators: readonly Generate[],
+): Generate {
+  return (random, index) => {
+    const record = { ...template }
+    for (let at = 0; at < names.length; at++) defineMember(record, names[at]!, generators[at]!(random, index))
+    return record
   }
 }
 
@@ -126,19 +160,27 @@ const TIMES: Readonly<Record<string, number>> = {
 type NumberType = 'int' | 'long' | 'float' | 'double'
 
 function numbers(type: NumberType, { range, iteration }: Arguments, logical: Json | undefined): Generate {
+  const isWhole = type === 'int' || type === 'long'
   const finish = FINISH[type]
   if (iteration !== undefined) {
     const at = counter(iteration)
-    return (_random, index) => finish(at(index))
+    if (!isWhole) return (_random, index) => finish(at(index))
+    return (_random, index) => {
+      const value = at(index)
+      return Number.isSafeInteger(value) ? value : finish(value)
+    }
   }
-  const isWhole = type === 'int' || type === 'long'
   const { min, max } = range ?? timeRange(logical) ?? (isWhole ? {} : { min: 0, max: 1 })
   if (type === 'long' && min === undefined && max === undefined) {
     return (random) => int64(BigInt.asIntN(64, (BigInt(random.below(2 ** 32)) << 32n) | BigInt(random.below(2 ** 32))))
   }
   const { min: lowest, max: highest } = BOUNDS[type]
   const draw = between(Math.max(min ?? lowest, lowest), Math.min(max ?? highest, highest), isWhole)
-  return (random) => finish(draw(random))
+  if (type === 'double') return draw
+  return (random) => {
+    const value = draw(random)
+    return isWhole && Number.isSafeInteger(value) ? value : finish(value)
+  }
 }
 
 function timeRange(logical: Json | undefined): Arguments['range'] {
@@ -164,9 +206,8 @@ const FINISH: Readonly<Record<NumberType, (value: number) => unknown>> = {
 function between(min: number, max: number, isWhole: boolean): (random: Random) => number {
   if (min >= max) throw new Error(`the range from ${min} (inclusive) to ${max} (exclusive) is empty`)
   const isSmall = Number.isInteger(min) && max - min <= 2 ** 32
-  return isSmall && isWhole
-    ? (random) => min + random.below(max - min)
-    : (random) => min + fraction(random) * (max - min)
+  const length = max - min
+  return isSmall && isWhole ? (random) => min + random.below(length) : (random) => min + fraction(random) * length
 }
 
 /** Returns a number from 0 (inclusive) to 1 (exclusive). */
@@ -219,15 +260,18 @@ const LETTERS = matchingTextGenerator('[a-z]')
 const ATTEMPTS_MAX = 1_000
 
 function texts(own: TextArguments): Generate {
-  const { prefix = '', suffix = '' } = own
+  const { prefix = '', suffix = '', options } = own
+  if (options !== undefined) {
+    const texts = options.map((option) => `${prefix}${option}${suffix}`)
+    return (random) => random.pick(texts)
+  }
   const inner = innerTexts(own)
   if (prefix === '' && suffix === '') return inner
   return (random, index) => `${prefix}${inner(random, index)}${suffix}`
 }
 
-function innerTexts(own: TextArguments): (random: Random, index: number) => string {
-  const { options, iteration, regex, length } = own
-  if (options !== undefined) return (random) => random.pick(options)
+function innerTexts(own: Omit<TextArguments, 'options'>): (random: Random, index: number) => string {
+  const { iteration, regex, length } = own
   if (iteration !== undefined) {
     const at = counter(iteration)
     return (_random, index) => String(at(index))

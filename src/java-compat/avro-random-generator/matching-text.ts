@@ -2,9 +2,16 @@ import { type Token, types } from 'ret'
 // The main module is CommonJS and exports `tokenizer` only as its default.
 import { tokenizer } from 'ret/dist/tokenizer.js'
 import { javaRegex } from '../java-regex.ts'
-import type { Random } from './random.ts'
-
-type TextGenerator = (random: Random) => string
+import {
+  alternatives,
+  characterOf,
+  constant,
+  repetition,
+  sequence,
+  type TextGenerator,
+  type Texts,
+  toGenerator,
+} from './texts.ts'
 
 /** Maximum number of repetitions beyond the minimum, for unbounded quantifiers. */
 const MORE_MAX = 10
@@ -17,52 +24,27 @@ const PRINTABLE = { from: 0x20, to: 0x7e }
  */
 export function matchingTextGenerator(pattern: string): TextGenerator {
   try {
-    return alternatives(tokenizer(javaRegex(pattern).source))
+    return toGenerator(choiceOf(tokenizer(javaRegex(pattern).source)))
   } catch (error) {
     throw new Error(`the expression ${pattern}: ${(error as Error).message}`, { cause: error })
   }
 }
 
-function alternatives({ stack, options }: { readonly stack?: Token[]; readonly options?: Token[][] }): TextGenerator {
-  const sequences = (options ?? [stack ?? []]).map(sequence)
-  const [first] = sequences
-  return sequences.length === 1 ? first! : (random) => random.pick(sequences)(random)
+function choiceOf({ stack, options }: { readonly stack?: Token[]; readonly options?: Token[][] }): Texts {
+  return alternatives((options ?? [stack ?? []]).map((tokens) => sequence(tokens.map(textsOf))))
 }
 
-/** Consecutive characters are one constant. */
-function sequence(tokens: readonly Token[]): TextGenerator {
-  const parts: (TextGenerator | string)[] = []
-  for (const token of tokens) {
-    const part = token.type === types.CHAR ? String.fromCodePoint(token.value) : generatorOf(token)
-    const last = parts.at(-1)
-    if (typeof part === 'string' && typeof last === 'string') parts[parts.length - 1] = last + part
-    else parts.push(part)
-  }
-  return (random) => {
-    let text = ''
-    for (const part of parts) text += typeof part === 'string' ? part : part(random)
-    return text
-  }
-}
-
-function generatorOf(token: Token): TextGenerator {
+function textsOf(token: Token): Texts {
   switch (token.type) {
     case types.CHAR:
       return constant(String.fromCodePoint(token.value))
     case types.SET:
-      return oneOf(characters(token))
-    case types.REPETITION: {
-      const make = generatorOf(token.value)
-      const most = Math.min(token.max, token.min + MORE_MAX)
-      return (random) => {
-        let text = ''
-        for (let left = token.min + random.below(most - token.min + 1); left > 0; left--) text += make(random)
-        return text
-      }
-    }
+      return characterOf(characters(token))
+    case types.REPETITION:
+      return repetition(textsOf(token.value), token.min, Math.min(token.max, token.min + MORE_MAX))
     case types.GROUP:
       if (token.followedBy || token.notFollowedBy || token.lookBehind) throw new Error('lookarounds are not supported')
-      return alternatives(token)
+      return choiceOf(token)
     case types.POSITION:
       if (token.value === '^' || token.value === '$') return constant('')
       throw new Error(`'\\${token.value}' is not supported`)
@@ -85,14 +67,4 @@ function characters({ set, not }: SetToken): readonly number[] {
 
 function range({ from, to }: { readonly from: number; readonly to: number }): readonly number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index)
-}
-
-function oneOf(codes: readonly number[]): TextGenerator {
-  if (codes.length === 0) throw new Error('a character class is empty')
-  const texts = codes.map((code) => String.fromCodePoint(code))
-  return (random) => random.pick(texts)
-}
-
-function constant(text: string): TextGenerator {
-  return () => text
 }

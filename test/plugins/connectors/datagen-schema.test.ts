@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
@@ -7,8 +8,10 @@ import { randomAt } from '../../../src/java-compat/avro-random-generator/random.
 import { createRecordGenerator } from '../../../src/java-compat/avro-random-generator/record-generator.ts'
 import { javaRegex } from '../../../src/java-compat/java-regex.ts'
 import { datagen } from '../../../src/plugins/connectors/datagen/datagen-source.ts'
+import { QUICKSTART_NAMES, quickstart } from '../../../src/plugins/connectors/datagen/quickstarts/quickstarts.ts'
 import { checkValue, decimalToText, runSource, validateConfig } from '../../../src/sdk/index.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import golden from './datagen.golden.json' with { type: 'json' }
 
 type Properties = Readonly<Record<string, unknown>>
 
@@ -131,6 +134,27 @@ describe('Datagen with a custom schema', () => {
     )
     writeFileSync(file, textOf({ type: 'int', 'arg.properties': { iteration: { start: 7 } } }))
     expect(await run().take(1)).toMatchObject([{ key: 7, keySchema: { type: 'int32' }, value: { a: 7 } }])
+  })
+
+  it('generates the same records for a seed as earlier versions', () => {
+    const digests = QUICKSTART_NAMES.map((name) => {
+      const { avroText, keyField } = quickstart(name)
+      const { record } = createRecordGenerator(avroText, keyField)
+      const records = Array.from({ length: 200 }, (_, at) => inspect(record(at, randomAt(7, at)), { depth: 9 }))
+      return [name, createHash('sha256').update(records.join('')).digest('hex').slice(0, 16)]
+    })
+    expect(Object.fromEntries(digests)).toEqual(golden)
+  })
+
+  it('generates records with any field names and any number of fields', () => {
+    const names = ['__proto__', 'constructor', 'default', 'random', ...Array.from({ length: 600 }, (_, at) => `f${at}`)]
+    for (const some of [names, names.slice(1), names.slice(1, 20), names.slice(0, 1)]) {
+      const typeOf = (start: number) => ({ type: 'int', 'arg.properties': { iteration: { start } } })
+      const fields = some.map((name, at) => ({ name, type: typeOf(at) }))
+      const { record } = createRecordGenerator(textOf({ type: 'record', name: 'inner', fields }), '')
+      const { a } = record(0, randomAt(0, 0)).value
+      expect(Object.entries(a as object)).toEqual(some.map((name, at) => [name, at]))
+    }
   })
 
   it('generates records without a key if no key field is configured', () => {
