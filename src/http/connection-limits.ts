@@ -13,6 +13,8 @@ type Connection = {
   responseSocket: Socket | undefined
   isTimed: boolean
   isBusy: boolean
+  /** Number of its last idle period; undefined while it has a complete request. */
+  idlePeriod: number | undefined
   isPaused: boolean
   /** Requests that arrived before the previous one was answered. */
   readonly pipelined: (() => void)[]
@@ -39,8 +41,8 @@ export class ConnectionLimits {
   /** By the socket of a request: the same, or its TLS socket. */
   readonly #bySocket = new WeakMap<Socket, Connection>()
   readonly #byAddress = new Map<string, number>()
-  /** Connections without a complete request, oldest first. */
-  readonly #idle = new Set<Connection>()
+  /** A counter, not a set of idle connections, which V8 would copy every few requests. */
+  #idlePeriods = 0
   readonly #sweep: NodeJS.Timeout
 
   constructor(limits: HttpLimits, limited: CountLimit) {
@@ -90,7 +92,7 @@ export class ConnectionLimits {
     connection.responseSocket = socket
     // A request without a body is complete here; for others, `onBodyRead` is called.
     const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-    if (!hasBody) this.#idle.delete(connection)
+    if (!hasBody) connection.idlePeriod = undefined
     handle(request, response)
   }
 
@@ -101,7 +103,7 @@ export class ConnectionLimits {
     if (next) {
       connection.isBusy = true
       setImmediate(next)
-    } else if (this.#all.get(connection.key) === connection) this.#idle.add(connection)
+    } else connection.idlePeriod ??= ++this.#idlePeriods
     if (connection.isPaused && connection.pipelined.length < PIPELINED_MAX) {
       connection.isPaused = false
       connection.responseSocket?.resume()
@@ -115,7 +117,7 @@ export class ConnectionLimits {
 
   onBodyRead({ socket }: IncomingMessage): void {
     const connection = this.#connectionOf(socket)
-    if (connection) this.#idle.delete(connection)
+    if (connection) connection.idlePeriod = undefined
   }
 
   close(): void {
@@ -151,17 +153,21 @@ export class ConnectionLimits {
       responseSocket: undefined,
       isTimed: false,
       isBusy: false,
+      idlePeriod: ++this.#idlePeriods,
       isPaused: false,
       pipelined: [],
     }
     this.#all.set(key, connection)
     this.#byAddress.set(address, ofAddress + 1)
-    this.#idle.add(connection)
     socket.once('close', () => this.#forget(connection))
   }
 
   #evict(): boolean {
-    const [oldest] = this.#idle
+    let oldest: Connection | undefined
+    for (const connection of this.#all.values()) {
+      const { idlePeriod = Number.POSITIVE_INFINITY } = connection
+      if (idlePeriod < (oldest?.idlePeriod ?? Number.POSITIVE_INFINITY)) oldest = connection
+    }
     if (!oldest) return false
     this.#limited('connection_evicted')
     this.#forget(oldest)
@@ -172,7 +178,6 @@ export class ConnectionLimits {
   #forget(connection: Connection): void {
     if (this.#all.get(connection.key) !== connection) return
     this.#all.delete(connection.key)
-    this.#idle.delete(connection)
     const left = (this.#byAddress.get(connection.address) ?? 1) - 1
     if (left > 0) this.#byAddress.set(connection.address, left)
     else this.#byAddress.delete(connection.address)
@@ -181,8 +186,8 @@ export class ConnectionLimits {
   /** The timer of a socket detects that a client does not read; it runs only while data is left to write. */
   #watchResponses(): void {
     for (const connection of this.#all.values()) {
-      const { responseSocket, isTimed } = connection
-      if (!responseSocket || this.#idle.has(connection)) continue
+      const { responseSocket, isTimed, idlePeriod } = connection
+      if (!responseSocket || idlePeriod !== undefined) continue
       const isWriting = responseSocket.writableLength > 0
       if (isWriting === isTimed) continue
       connection.isTimed = isWriting

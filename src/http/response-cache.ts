@@ -5,8 +5,11 @@ import { REQUEST_ID, requestIdOf } from './request-id.ts'
 
 /** A response as it was sent, without the headers that are specific to one request. */
 export type CachedResponse = {
-  readonly headers: Readonly<Record<string, number | string | string[] | undefined>>
+  /** Names and values in turn. The last value is the ID of the request, if the server adds it. */
+  readonly headers: (string | string[])[]
   readonly payload: string | Buffer
+  /** Encoding of a payload that is a string. ASCII is sent as `latin1`, which copies the characters. */
+  readonly encoding: 'latin1' | 'utf8'
   readonly bytes: number
   readonly endpoint: string | undefined
 }
@@ -111,11 +114,10 @@ export function cacheResponses(
     const isText = typeof payload === 'string' || Buffer.isBuffer(payload)
     if (cacheKey !== undefined && request.revision !== undefined && reply.statusCode === 200 && isText) {
       const bytes = Buffer.byteLength(payload)
-      const all: CachedResponse['headers'] = { ...reply.getHeaders(), 'content-length': bytes }
-      const { [REQUEST_ID]: _, ...headers } = all
       cache.store(cacheKey, request.revision, {
-        headers,
+        headers: rawHeaders({ ...reply.getHeaders(), 'content-length': bytes }, addsRequestId),
         payload,
+        encoding: bytes === payload.length ? 'latin1' : 'utf8',
         bytes,
         endpoint: request.routeOptions.config?.metric,
       })
@@ -128,8 +130,10 @@ export function cacheResponses(
       cacheKeys.set(request, cacheKey)
       return handle(request, response)
     }
-    const { headers, payload, bytes, endpoint } = known
-    response.writeHead(200, addsRequestId ? { ...headers, [REQUEST_ID]: requestIdOf(request) } : headers).end(payload)
+    const { headers, payload, encoding, bytes, endpoint } = known
+    // `writeHead` does not keep the array.
+    if (addsRequestId) headers[headers.length - 1] = requestIdOf(request)
+    response.writeHead(200, headers).end(payload, encoding)
     onResponse?.({
       endpoint,
       status: 200,
@@ -152,4 +156,10 @@ export function cacheResponses(
       respond(request, response, keys.of(request, body.toString('latin1')), startMs)
     })
   }
+}
+
+function rawHeaders(headers: Readonly<Record<string, unknown>>, addsRequestId: boolean): CachedResponse['headers'] {
+  const { [REQUEST_ID]: _, ...shared } = headers
+  const present = Object.entries(addsRequestId ? { ...shared, [REQUEST_ID]: '' } : shared)
+  return present.flatMap(([name, value]) => [name, Array.isArray(value) ? value.map(String) : String(value)])
 }

@@ -10,7 +10,13 @@ import { type CacheKey, ResponseCache } from '../../src/http/response-cache.ts'
 import { type HttpServerOptions, startHttpServer } from '../../src/http/server.ts'
 
 const JSON_TYPE = 'application/json'
-const response = (payload: string) => ({ headers: {}, payload, bytes: payload.length, endpoint: undefined })
+const response = (payload: string) => ({
+  headers: [],
+  payload,
+  encoding: 'utf8' as const,
+  bytes: payload.length,
+  endpoint: undefined,
+})
 const keyOf = (request: string): CacheKey => ({ form: 'json', request })
 
 describe('cached responses', () => {
@@ -68,6 +74,10 @@ async function serve(options: Partial<HttpServerOptions> = {}): Promise<CachingS
         if (request.url.endsWith('missing')) return reply.code(404).send({})
         return { calls: count(request.url) }
       })
+      app.get('/text', async (request) => {
+        request.revision = record.revision
+        return { calls: count(request.url), text: 'Größe, 大きさ, 📏' }
+      })
       app.get('/other', async (request) => ({ calls: count(request.url) }))
       app.post('/state', async (request) => {
         request.revision = record.revision
@@ -113,6 +123,13 @@ describe('server with a response cache', () => {
         ['state', 200],
         ['state', 200],
       ])
+  })
+
+  it('sends characters beyond ASCII unchanged', async () => {
+    const { url, calls } = await serve()
+    const get = async () => (await fetch(`${url}/text`, { headers: { 'accept-encoding': 'identity' } })).json()
+    expect([await get(), await get()]).toEqual(Array(2).fill({ calls: 1, text: 'Größe, 大きさ, 📏' }))
+    expect(calls.length).toBe(1)
   })
 
   it('distinguishes requests by headers and query', async () => {
