@@ -91,6 +91,7 @@ export function startActiveOperator(options: ActiveOperatorOptions, leaderFence:
     secrets: secretMaskerOf(logger),
     ...(resyncPeriodMs !== undefined && { resyncPeriodMs }),
     isPolled: pollers.isPolled,
+    countResources: (kind) => cluster.count(kind),
     isKnownAbsent: pollers.isKnownAbsent,
   })
   const controllers = createControllers(queues, reconcilers, { cluster, clock, logger, fence, operatorMetrics })

@@ -129,6 +129,15 @@ describe('the pollers of runtimes', () => {
     expect(await pause()).toEqual([{ afterMs: 600_000 }, { afterMs: INTERVAL_MS }])
   })
 
+  it('extend the resync period further with many resources, so that at most ten a second are read', async () => {
+    const { cluster, clock, runtimes } = fixture
+    const polled = { isPolled: () => true, countResources: () => 20_000 }
+    const { Connector } = createReconcilers({ cluster, clock, runtimes, instance: 'test', ...polled })
+    expect((await Connector.reconcile(cluster.get('Connector/default/orders')!)).requeue).toEqual({
+      afterMs: 2_000_000,
+    })
+  })
+
   it('know which declared objects the last list did not contain, while the runtime is available', async () => {
     const { cluster, clock, worker } = fixture
     cluster.apply('Connector', 'payments', { class: 'Datagen', config: {} })

@@ -89,6 +89,10 @@ export class FakeCluster implements Cluster {
     return [...this.resources.values()].filter((resource): resource is Resource<K> => resource.kind === kind)
   }
 
+  count(kind: ResourceKind): number {
+    return this.list(kind).length
+  }
+
   find<K extends ResourceKind>(term: IndexValue<K>): readonly Resource<K>[] {
     const found = [...this.resources.values()].filter((resource) => indexValuesOf(resource).includes(term))
     return found as readonly Resource[] as readonly Resource<K>[]

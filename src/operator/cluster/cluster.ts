@@ -85,6 +85,7 @@ export interface Cluster {
   onChange(listener: (change: ResourceChange) => void): () => void
   get<K extends ResourceKind>(key: ResourceKey<K>): Resource<K> | undefined
   list<K extends ResourceKind>(kind: K): readonly Resource<K>[]
+  count(kind: ResourceKind): number
   /** Looks up an index: the cost is independent of the number of other resources. */
   find<K extends ResourceKind>(term: IndexValue<K>): readonly Resource<K>[]
   /** Replaces the status. Does nothing for a resource that no longer exists. */

@@ -23,6 +23,10 @@ export class ResourceStore {
     return [...this.#byKind.get(kind)!.values()] as readonly Resource[] as readonly Resource<K>[]
   }
 
+  count(kind: ResourceKind): number {
+    return this.#byKind.get(kind)!.size
+  }
+
   find<K extends ResourceKind>(term: IndexValue<K>): readonly Resource<K>[] {
     return [...(this.#byTerm.get(term)?.values() ?? [])] as readonly Resource[] as readonly Resource<K>[]
   }

@@ -78,6 +78,10 @@ export class DirectoryCluster implements Cluster {
     return this.#resources.list(kind)
   }
 
+  count(kind: ResourceKind): number {
+    return this.#resources.count(kind)
+  }
+
   find<K extends ResourceKind>(term: IndexValue<K>): readonly Resource<K>[] {
     return this.#resources.find(term)
   }

@@ -120,6 +120,10 @@ export class KubernetesCluster implements Cluster {
     return this.#resources.list(kind)
   }
 
+  count(kind: ResourceKind): number {
+    return this.#resources.count(kind)
+  }
+
   find<K extends ResourceKind>(term: IndexValue<K>): readonly Resource<K>[] {
     return this.#resources.find(term)
   }
