@@ -43,8 +43,9 @@ export interface BrokerBackend {
     readonly topic: string
     readonly configs: Readonly<Record<string, string | null>>
   }): Promise<void>
+  /** `leader`: node of the partition in current metadata, so that the backend does not look for it. */
   listOffsets(request: {
-    readonly partitions: readonly TopicPartition[]
+    readonly partitions: readonly (TopicPartition & { readonly leader?: number })[]
     readonly at: OffsetAt
     readonly isolation: Isolation
   }): Promise<readonly PartitionOffset[]>

@@ -8,7 +8,7 @@ export function createTopicAdmin(backend: BrokerBackend): TopicAdmin {
   const partitionsOf = async (name: string) => {
     const [found] = await backend.metadata({ topics: [name], fresh: true })
     if (!found) throw new BrokerError('topic_not_found', `topic '${name}' does not exist`)
-    return found.partitions.map(({ partition }) => ({ topic: name, partition }))
+    return found.partitions.map(({ partition, leader }) => ({ topic: name, partition, leader }))
   }
   return {
     create: async (topic: NewTopic) => {

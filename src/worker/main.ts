@@ -102,8 +102,8 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
   secrets.add(settings.secrets)
   logWarnings(settings, logger)
   return startAll(logger, async (life) => {
-    const { openPlugins, ownFiles, isWarm } = dependencies
-    const isolation = await openIsolation({ settings, broker, levels, life, openPlugins, ownFiles, isWarm })
+    const { openPlugins, ownFiles, isWarm = false } = dependencies
+    const isolation = await openIsolation({ settings, broker, levels, life, openPlugins, ownFiles })
     const { plugins, tasks } = isolation
     for (const { isWarning, ...fault } of plugins.faults) {
       if (isWarning) logger.warn(fault, 'a class of a plugin location is not used')
@@ -185,6 +185,8 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     const urls = await startRest(startup, { reconciler, leader, peers, changes, activity })
     await joinGroup(startup, reconciler, advertisedUrl(urls[0] ?? '', settings))
     rotateSessionKeys(startup, leader)
+    // Not earlier: it would take CPU time from the start.
+    if (isWarm) isolation.warmUp()
     for (const url of urls) logger.info({ url }, 'listening')
     return { url: urls[0] ?? '', stop: () => life.stop() }
   })

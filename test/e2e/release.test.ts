@@ -23,7 +23,7 @@ const FILES_MAX = 70
  * Limit of the CPU time of a worker's start, on a machine on which Node itself needs `NODE_START_MS`. More
  * than the aim, because a busy machine takes more CPU time for the same work: other programs use its caches.
  */
-const WORKER_START_MS_MAX = 700
+const WORKER_START_MS_MAX = 550
 const NODE_START_MS = 25
 const npm = (...args: readonly string[]) => must({ file: 'npm', args, directory: ROOT })
 

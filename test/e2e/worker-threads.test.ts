@@ -119,8 +119,8 @@ async function openPool(threads: number, isWarm = false, startMsMax = 60_000) {
     startMsMax,
     stopMsMax: 2_000,
     log: { linesPerSecond: 100, bytesPerSecond: 65_536 },
-    isWarm,
   })
+  if (isWarm) pool.warmUp()
   let longestMs = 0
   let lastMs = threadCpuMs()
   const turning = setInterval(() => {

@@ -8,7 +8,7 @@ import * as admin from './admin-apis.ts'
 import { readClientConfig } from './client-config.ts'
 import * as group from './group-apis.ts'
 import * as identity from './identity-apis.ts'
-import { KafkaCluster, type RetryLimits, SHORT_RETRY } from './kafka-cluster.ts'
+import { KafkaCluster, LEADER_RETRY, type RetryLimits, SHORT_RETRY } from './kafka-cluster.ts'
 import { createConnector } from './kafka-connection.ts'
 import {
   MEMBER_ID_REQUIRED,
@@ -73,7 +73,18 @@ function createBackend(cluster: KafkaCluster, clusterId: string): Omit<BrokerBac
     addPartitions: (request) => addPartitions(cluster, request),
     topicConfigs: ({ topic }) => cluster.onAnyNode(admin.describeConfigsApi, topic),
     setTopicConfigs: (request) => cluster.onController(admin.incrementalAlterConfigsApi, request),
-    listOffsets: (request) => cluster.retryTransient(() => listOffsets(cluster, request)),
+    listOffsets: (request) => {
+      let isRetry = false
+      return cluster.retryTransient(
+        () => {
+          const leaderOf = isRetry ? undefined : givenLeaders(request)
+          isRetry = true
+          return listOffsets(cluster, request, leaderOf)
+        },
+        undefined,
+        LEADER_RETRY,
+      )
+    },
 
     produce: (request) => cluster.onNode(request.node, log.produceApi, request),
     fetch: (request) => cluster.onNodeLongPoll(request.node, log.fetchApi, request, request.waitMsMax),
@@ -142,12 +153,16 @@ async function join(cluster: KafkaCluster, node: number, request: BackendRequest
   return joined
 }
 
-async function listOffsets(
-  cluster: KafkaCluster,
-  request: BackendRequest<'listOffsets'>,
-): Promise<readonly PartitionOffset[]> {
-  const { topics } = await cluster.metadata([...new Set(request.partitions.map(({ topic }) => topic))])
-  const leaderOf = (topic: string, partition: number): number => {
+type LeaderOf = (partition: BackendRequest<'listOffsets'>['partitions'][number]) => number
+
+/** Undefined if the leader of a partition is not given. */
+function givenLeaders({ partitions }: BackendRequest<'listOffsets'>): LeaderOf | undefined {
+  return partitions.every(({ leader = -1 }) => leader >= 0) ? ({ leader = -1 }) => leader : undefined
+}
+
+async function currentLeaders(cluster: KafkaCluster, { partitions }: BackendRequest<'listOffsets'>): Promise<LeaderOf> {
+  const { topics } = await cluster.metadata([...new Set(partitions.map(({ topic }) => topic))])
+  return ({ topic, partition }) => {
     const found = topics.find((candidate) => candidate.topic === topic)
     const known = found?.partitions.find((candidate) => candidate.partition === partition)
     if (known) return known.leader
@@ -157,7 +172,15 @@ async function listOffsets(
       error?.message ?? `topic '${topic}' has no partition ${partition}`,
     )
   }
-  const byNode = Map.groupBy(request.partitions, ({ topic, partition }) => leaderOf(topic, partition))
+}
+
+async function listOffsets(
+  cluster: KafkaCluster,
+  request: BackendRequest<'listOffsets'>,
+  given?: LeaderOf,
+): Promise<readonly PartitionOffset[]> {
+  const leaderOf = given ?? (await currentLeaders(cluster, request))
+  const byNode = Map.groupBy(request.partitions, leaderOf)
   const found = await Promise.all(
     [...byNode].map(([node, partitions]) => cluster.onNode(node, log.listOffsetsApi, { ...request, partitions })),
   )

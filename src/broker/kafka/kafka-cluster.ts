@@ -15,6 +15,11 @@ const RETRY = { backoff: { firstMs: 50, maxMs: 1_000 }, withinMs: 60_000 }
 /** For calls that the caller repeats, or that are optional. */
 export const SHORT_RETRY: RetryLimits = { ...RETRY, withinMs: 3_000 }
 
+/** For calls that follow the creation of a topic: its nodes become leaders a moment after they are announced. */
+export const LEADER_RETRY: RetryLimits = { ...RETRY, backoff: { ...RETRY.backoff, firstMs: 10 } }
+
+const CONTROLLER_CONNECTIONS_MAX = 3
+
 export type RetryLimits = Pick<RetryOptions, 'backoff' | 'withinMs'>
 
 /**
@@ -31,7 +36,8 @@ export class KafkaCluster {
   readonly #spare = new Map<string, KafkaConnection[]>()
   readonly #busy = new Set<KafkaConnection>()
   readonly #coordinators = new Map<string, number>()
-  #versions: ApiVersions | undefined
+  #versions: Promise<ApiVersions> | undefined
+  #controllerCalls = 0
   #closed = false
 
   constructor(connector: KafkaConnector, config: KafkaClientConfig, clock: Clock) {
@@ -60,12 +66,27 @@ export class KafkaCluster {
     if (this.#controller < 0) await this.metadata([])
     return this.retryTransient(async () => {
       try {
-        return await this.onNode(this.#controller, call, request)
+        return await this.#callController(call, request)
       } catch (error) {
         if (isMoved(error)) await this.metadata([])
         throw error
       }
     })
+  }
+
+  /**
+   * The controller responds when a change is committed. So a few concurrent changes use connections of their own, which long
+   * polls use afterwards.
+   */
+  async #callController<Request, Response>(call: KafkaApi<Request, Response>, request: Request): Promise<Response> {
+    const others = this.#controllerCalls++
+    try {
+      return others > 0 && others < CONTROLLER_CONNECTIONS_MAX
+        ? await this.onNodeLongPoll(this.#controller, call, request, 0)
+        : await this.onNode(this.#controller, call, request)
+    } finally {
+      this.#controllerCalls -= 1
+    }
   }
 
   /** Calls every live node, in order of the node ids; each response is a promise of its own. */
@@ -132,8 +153,12 @@ export class KafkaCluster {
 
   /** Whether the cluster supports this version of an API. */
   async supports({ key, version }: KafkaApi<never, unknown>): Promise<boolean> {
-    this.#versions ??= await this.onAnyNode(apiVersionsApi, undefined)
-    const known = this.#versions.get(key)
+    this.#versions ??= this.onAnyNode(apiVersionsApi, undefined)
+    const versions = this.#versions
+    versions.catch(() => {
+      if (this.#versions === versions) this.#versions = undefined
+    })
+    const known = (await versions).get(key)
     return known !== undefined && known.min <= version && version <= known.max
   }
 

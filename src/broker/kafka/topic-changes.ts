@@ -55,15 +55,24 @@ async function waitUntilSeenEverywhere(
 ): Promise<void> {
   await cluster.retryTransient(
     async () => {
-      // A node that cannot be reached cannot respond with outdated metadata either.
-      const views = await Promise.allSettled(await cluster.onEveryNode(metadataApi, [topic]))
-      const seen = views.flatMap((view) => (view.status === 'fulfilled' ? view.value.topics : []))
+      const { nodes, topics } = await cluster.metadata([topic])
+      const seen = nodes.length === 1 ? topics : await seenBy(cluster, nodes, topic)
       if (seen.length > 0 && seen.every(isApplied)) return
       throw new BrokerError(NOT_SEEN, `topic '${topic}': not every node of the cluster has applied the change`)
     },
     undefined,
     limits,
   )
+}
+
+async function seenBy(
+  cluster: KafkaCluster,
+  nodes: ClusterMetadata['nodes'],
+  topic: string,
+): Promise<readonly SeenTopic[]> {
+  const views = await Promise.allSettled(nodes.map(({ id }) => cluster.onNode(id, metadataApi, [topic])))
+  // A node that cannot be reached cannot respond with outdated metadata either.
+  return views.flatMap((view) => (view.status === 'fulfilled' ? view.value.topics : []))
 }
 
 /** A topic that is hidden from this client for lack of permission stays hidden. */

@@ -7,7 +7,7 @@ import { BrokerError, UnreadableBatchError } from '../broker-error.ts'
  * start), it ends at or after the position it was read to, and an empty topic never had records.
  */
 export async function checkComplete(broker: Broker, topic: string, evidence: StateTopicEvidence): Promise<void> {
-  const starts = await offsetsOf(broker, topic, 'earliest')
+  const [starts, progress = []] = await Promise.all([offsetsOf(broker, topic, 'earliest'), evidence.progress?.read()])
   const late = starts?.find(({ offset }) => offset > 0)
   if (late) {
     throw new BrokerError(
@@ -16,7 +16,7 @@ export async function checkComplete(broker: Broker, topic: string, evidence: Sta
         `or by kafka-delete-records, so it is no longer complete. ${restore(topic)}`,
     )
   }
-  const read = ((await evidence.progress?.read()) ?? []).filter((position) => position.topic === topic)
+  const read = progress.filter((position) => position.topic === topic)
   // Requested after the progress was read, because other instances may write.
   const ends = (await offsetsOf(broker, topic, 'latest')) ?? []
   for (const position of read) {

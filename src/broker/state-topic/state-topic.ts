@@ -107,19 +107,27 @@ const MISSING_MS_MAX = 5_000
 export async function openStateTopic<Entry>(options: StateTopicOptions<Entry>): Promise<StateTopic> {
   const { broker, topic, skipValidation = false } = options
   if (!skipValidation) await checkComplete(broker, topic.name, options)
-  await broker.topics.create({ ...topic, configs: { ...topic.configs, 'cleanup.policy': 'compact' } })
-  if (!skipValidation) await checkTopic(broker, topic)
-  const id = await broker.topics.id(topic.name)
-  const starts = await broker.topics.offsets(topic.name, 'earliest')
-  const state = new FollowedTopic(options, id, starts)
+  const isNew = await broker.topics.create({ ...topic, configs: { ...topic.configs, 'cleanup.policy': 'compact' } })
+  if (!skipValidation && !isNew) await checkTopic(broker, topic)
+  const [id, ends, first] = await Promise.all([
+    broker.topics.id(topic.name),
+    endsOf(broker, topic),
+    isNew ? undefined : broker.topics.offsets(topic.name, 'earliest'),
+  ])
+  const state = new FollowedTopic(options, id, first ?? ends.map((end) => ({ ...end, offset: 0 })))
   try {
-    await state.readToEnd(options.openTimeoutMs ?? OPEN_TIMEOUT_MS)
+    await state.readTo(ends, options.openTimeoutMs ?? OPEN_TIMEOUT_MS)
   } catch (error) {
     await state.close()
     throw error
   }
   state.markOpen()
   return state
+}
+
+/** A commit is acknowledged before its markers are written: the last stable offset may not include its records yet. */
+function endsOf(broker: Broker, { name }: NewTopic): Promise<readonly PartitionOffset[]> {
+  return broker.topics.offsets(name, 'latest', 'read_uncommitted')
 }
 
 type Waiter = {
@@ -189,14 +197,12 @@ class FollowedTopic<Entry> implements StateTopic {
   }
 
   applied(places: readonly PartitionOffset[]): Promise<void> {
-    return this.#applied(places.map((place) => ({ ...place, offset: place.offset + 1 })))
+    return this.readTo(places.map((place) => ({ ...place, offset: place.offset + 1 })))
   }
 
   async readToEnd(timeoutMs?: number): Promise<void> {
     const { broker, topic } = this.#options
-    // A commit is acknowledged before its markers are written: the last stable offset may not include its records yet.
-    const ends = await broker.topics.offsets(topic.name, 'latest', 'read_uncommitted')
-    await this.#applied(ends, timeoutMs)
+    await this.readTo(await endsOf(broker, topic), timeoutMs)
   }
 
   async close(): Promise<void> {
@@ -226,7 +232,7 @@ class FollowedTopic<Entry> implements StateTopic {
   }
 
   /** Resolves when the view has reached these offsets. */
-  async #applied(
+  async readTo(
     ends: readonly PartitionOffset[],
     timeoutMs = this.#options.appendTimeoutMs ?? APPEND_TIMEOUT_MS,
   ): Promise<void> {

@@ -30,18 +30,19 @@ export type IsolationOptions = {
   /** Opens the plugins. Default: in processes of their own. */
   readonly openPlugins?: ((options: ProcessPluginHostOptions) => Promise<LoadedPluginHost>) | undefined
   readonly ownFiles?: readonly string[] | undefined
-  readonly isWarm?: boolean | undefined
 }
 
 export type WorkerIsolation = {
   readonly access: ConnectorAccess
   readonly plugins: LoadedPluginHost
   readonly tasks: TaskHost
+  /** Starts a process for the first task. */
+  warmUp(): void
 }
 
 /** Opens the processes in which the code of plugins and tasks runs. */
 export async function openIsolation(options: IsolationOptions): Promise<WorkerIsolation> {
-  const { settings, broker, levels, life, openPlugins = ProcessPluginHost.open, ownFiles, isWarm } = options
+  const { settings, broker, levels, life, openPlugins = ProcessPluginHost.open, ownFiles } = options
   const { values } = settings
   const access = connectorAccess(settings, ownFiles)
   const logger = levels.logger('weir.worker.plugins')
@@ -67,10 +68,9 @@ export async function openIsolation(options: IsolationOptions): Promise<WorkerIs
     startMsMax: values['worker.task.start.timeout.ms'],
     stopMsMax: values['task.shutdown.graceful.timeout.ms'],
     log: taskLogLimits(values),
-    isWarm,
   })
   life.onStop('threads', () => threads.close())
-  return { access, plugins, tasks: withJava(threads, plugins) }
+  return { access, plugins, tasks: withJava(threads, plugins), warmUp: () => threads.warmUp() }
 }
 
 function withJava(tasks: TaskHost, { java, catalog }: LoadedPluginHost): TaskHost {

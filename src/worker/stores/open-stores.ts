@@ -1,4 +1,4 @@
-import type { Broker } from '../../broker/broker.ts'
+import type { Broker, PartitionOffset } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/broker-error.ts'
 import type { StateProgress } from '../../broker/state-topic/state-topic-checks.ts'
 import type { Logger } from '../../common/logging/logger.ts'
@@ -38,7 +38,13 @@ export type StoresOptions = {
 export async function openStores(options: StoresOptions): Promise<Stores> {
   const { broker, logger, settings, onConfig, onStatus, onFailed, saveProgress } = options
   const topic = (kind: Kind) => storeTopic(kind, settings)
-  const progress = { read: () => broker.groups.offsets(settings.values['group.id']), save: saveProgress }
+  let saved: Promise<readonly PartitionOffset[]> | undefined
+  const readProgress = () => {
+    // Once for all topics: each requests its end afterwards.
+    saved ??= broker.groups.offsets(settings.values['group.id'])
+    return saved
+  }
+  const progress = { read: readProgress, save: saveProgress }
   const skipValidation = settings.values['storage.topics.skip.validation']
   const common = { broker, logger, skipValidation, progress, onFailed }
   const evidenceOfRecords = () => evidenceIn(broker, topic('status').name)

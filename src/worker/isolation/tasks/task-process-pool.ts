@@ -23,8 +23,6 @@ export type TaskProcessPoolOptions = {
   readonly threads: number
   /** Memory limit of each thread and its process, in MB. */
   readonly memoryMbMax: number
-  /** Whether a thread is started before there is a task for it. It ends after 10 s if it stays unused. */
-  readonly isWarm?: boolean | undefined
   /** How long a task may block its thread, in ms. */
   readonly blockedMsMax: number
   /** Timeout of a task's start, in ms. */
@@ -71,7 +69,11 @@ export class TaskProcessPool implements TaskHost {
   constructor(options: TaskProcessPoolOptions) {
     this.#options = options
     this.#checkTimer = setInterval(() => this.#check(), CHECK_INTERVAL_MS).unref()
-    if (options.isWarm) this.#endIfIdle(this.#startProcess(undefined))
+  }
+
+  /** Starts a process before there is a task for it. It ends after 10 s if it stays unused. */
+  warmUp(): void {
+    if (this.#processes.size === 0) this.#endIfIdle(this.#startProcess(undefined))
   }
 
   start(spec: TaskSpec, report: (message: TaskMessage) => void): RunningTask {
