@@ -39,7 +39,6 @@ const PROGRAM_ENTRY_FILES = wordsOf('main.ts settings.ts crd-files.ts rbac.ts si
 const LIBRARY_USERS: Readonly<Record<string, RegExp>> = {
   kafkajs: /^src\/broker\/kafka\//,
   pg: /^src\/plugins\/connectors\/postgres\/session\.ts$/,
-  'pg-cursor': /^src\/plugins\/connectors\/postgres\/session\.ts$/,
   fastify: /^src\/(http|(registry|worker|operator|console)\/routes)\//,
   '@kubernetes/client-node': /^src\/clients\/kubernetes\//,
 }

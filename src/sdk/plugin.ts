@@ -247,6 +247,11 @@ export type SinkTask = {
   /** Whether `put` is also called without records, about once a second when there are none. Default: false. */
   readonly putsEmptyBatches?: boolean
   /**
+   * Whether the next records are read and converted while `put` runs. Not for a sink that calls `seek` or
+   * `setPausedPartitions`, because it has already read what they exclude. Default: false.
+   */
+  readonly readsAhead?: boolean
+  /**
    * When this resolves, all records that were put must be stored; then `offsets` (the next offsets to read) are committed.
    * Return other offsets to commit those instead. A partition without an offset is not committed.
    */

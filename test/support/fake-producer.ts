@@ -7,6 +7,8 @@ export class FakeProducer {
   offsetsFail = false
   offsetsHang = false
   batchesFail = false
+  /** A commit waits for it. */
+  committing: Promise<void> = Promise.resolve()
   readonly #isSlow: boolean
   readonly #batches: PromiseWithResolvers<SendResult>[] = []
   readonly #refusals: (((index: number, error: Error) => void) | undefined)[] = []
@@ -51,6 +53,7 @@ export class FakeProducer {
   async addPartitions(): Promise<void> {}
 
   async commit(): Promise<void> {
+    await this.committing
     this.log.push('commit')
   }
 

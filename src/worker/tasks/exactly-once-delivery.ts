@@ -47,6 +47,8 @@ export class ExactlyOnceDelivery implements SourceDelivery {
    */
   #delivered: Delivered[] = []
   readonly #inFlight: InFlightRecords
+  /** The batches of the open transaction that are not stored yet. */
+  readonly #sends = new Set<Promise<void>>()
   #queue: Promise<unknown> = Promise.resolve()
   #isOpen = false
   #isDelivering = false
@@ -61,13 +63,22 @@ export class ExactlyOnceDelivery implements SourceDelivery {
 
   async deliver(outgoing: ConvertedBatch, { records: batch, progress, end }: SourceBatch): Promise<void> {
     this.#isDelivering = true
-    const delivered = this.#enqueue(async () => {
-      this.#send(outgoing, batch)
-      for (const reached of progress) this.#progress.set(partitionId(reached.partition), reached)
-      await this.#inFlight.waitForRoom()
-      if (end === 'abort') await this.#abort()
-      else if (end === 'commit' || this.#options.boundary === 'poll' || this.#isDue) await this.#commit()
-    })
+    const turn = this.#enqueue(async () => ({ stored: this.#send(outgoing, batch, progress) }))
+    // Counted from now on, because it may have to wait for the end of a transaction.
+    this.#inFlight.add(
+      outgoing,
+      turn.then(
+        ({ stored }) => stored,
+        () => undefined,
+      ),
+    )
+    const delivered = this.#runsAhead
+      ? this.#inFlight.waitForRoom().then(() => this.#throwFailure())
+      : this.#enqueue(async () => {
+          await this.#inFlight.waitForRoom()
+          if (end === 'abort') await this.#abort()
+          else if (end === 'commit' || this.#options.boundary === 'poll' || this.#isDue) await this.#commit()
+        })
     await delivered.finally(() => {
       this.#isDelivering = false
     })
@@ -76,15 +87,17 @@ export class ExactlyOnceDelivery implements SourceDelivery {
   /**
    * Ends the transaction of an interval. As in Kafka Connect, this happens at the end of a delivery, when the source has
    * returned nothing that is not committed. A source that returns nothing has no delivery: its transaction ends now, and
-   * again with the next delivery, because the source may just have returned its batch.
+   * again with the next delivery, because the source may just have returned its batch. For a source without a listener it
+   * does not matter when the transaction ends, so that its next records are read and converted meanwhile.
    */
   async commit(): Promise<void> {
     if (this.#options.boundary === 'connector') return
     if (!this.#isOpen && !this.#isDelivering) this.#options.listeners?.().onCommitted?.([])
     if (this.#options.boundary === 'poll') return
-    this.#isDue = this.#isOpen
+    this.#isDue = this.#isOpen && !this.#runsAhead
     // The error is thrown by the next `deliver` or `close`.
-    if (!this.#isDelivering) await this.#enqueue(() => this.#commit(this.#isDue)).catch(() => undefined)
+    if (!this.#isDelivering || this.#runsAhead)
+      await this.#enqueue(() => this.#commit(this.#isDue)).catch(() => undefined)
   }
 
   async close(): Promise<void> {
@@ -97,15 +110,21 @@ export class ExactlyOnceDelivery implements SourceDelivery {
     }
   }
 
-  #send(outgoing: ConvertedBatch, batch: readonly SourceRecord[]): void {
+  get #runsAhead(): boolean {
+    return this.#options.boundary === 'interval' && this.#options.listeners?.().isIndependent === true
+  }
+
+  /** Resolves when the batch is stored, or has failed. */
+  #send(outgoing: ConvertedBatch, batch: readonly SourceRecord[], progress: SourceBatch['progress']): Promise<void> {
     const { producer, counters, listeners } = this.#options
     const { records, bytes } = outgoing
     if (!this.#isOpen) producer.begin()
     this.#isOpen = true
+    for (const reached of progress) this.#progress.set(partitionId(reached.partition), reached)
     const { onStored } = listeners?.() ?? {}
     const delivered: Delivered | undefined = onStored && { batch, positions: [], onStored }
     if (delivered) this.#delivered.push(delivered)
-    const sent = producer
+    const stored = producer
       .send(records)
       .then((result) => {
         counters.recordsOut += records.length
@@ -113,7 +132,9 @@ export class ExactlyOnceDelivery implements SourceDelivery {
         if (delivered) delivered.positions = storedPositions(batch, outgoing, result)
       })
       .catch((error: unknown) => this.#fail(error))
-    this.#inFlight.add(outgoing, sent)
+      .finally(() => this.#sends.delete(stored))
+    this.#sends.add(stored)
+    return stored
   }
 
   async #commit(isDueAfterwards = false): Promise<void> {
@@ -123,7 +144,7 @@ export class ExactlyOnceDelivery implements SourceDelivery {
     const startMs = clock.monotonicMs()
     try {
       const committed = [...this.#progress.values()]
-      await Promise.all([producer.send(offsets.encode(committed)), this.#inFlight.settled()])
+      await Promise.all([producer.send(offsets.encode(committed)), ...this.#sends])
       this.#throwFailure()
       await producer.commit()
       this.#isOpen = false
@@ -145,7 +166,7 @@ export class ExactlyOnceDelivery implements SourceDelivery {
    */
   async #abort(): Promise<void> {
     const { producer } = this.#options
-    await this.#inFlight.settled()
+    await Promise.all(this.#sends)
     this.#throwFailure()
     await producer.abort()
     this.#delivered = this.#delivered.map(({ batch, onStored }) => ({
@@ -158,11 +179,12 @@ export class ExactlyOnceDelivery implements SourceDelivery {
   }
 
   /** Runs jobs one after the other; after a failure, all further jobs reject with it. */
-  #enqueue(job: () => Promise<void>): Promise<void> {
+  #enqueue<Result>(job: () => Promise<Result>): Promise<Result> {
     const done = this.#queue.then(async () => {
       this.#throwFailure()
-      await job().catch((error: unknown) => this.#fail(error))
+      const result = await job().catch((error: unknown) => this.#fail(error))
       this.#throwFailure()
+      return result as Result
     })
     this.#queue = done.catch(() => undefined)
     return done

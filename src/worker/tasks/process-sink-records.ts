@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { PartitionRecords, StoredRecord } from '../../broker/broker.ts'
 import type { RecordHeader, SchemaAndValue, SinkRecord } from '../../sdk/index.ts'
 import type { ErrorPolicy } from './error-policy.ts'
@@ -55,7 +56,8 @@ export async function processSinkRecords(
   else await convertEach(pipeline)
 
   async function convertEach(plugins: LocalPipeline): Promise<void> {
-    for (const stored of records) {
+    for (const [index, stored] of records.entries()) {
+      if (index % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await nextTurn()
       const origin = new SinkRecordOrigin(topic, partition, stored)
       let converted: SinkRecord | null
       try {
@@ -93,6 +95,8 @@ export async function processSinkRecords(
   }
 }
 
+/** After this many records, other work of the thread has a turn: a sink may be writing the records before them. */
+const RECORDS_PER_TURN = 500
 const NO_HEADERS: readonly RecordHeader[] = []
 
 function toItem({ key, value, headers, timestampMs }: StoredRecord, origin: SinkRecordOrigin): PipelineItem {

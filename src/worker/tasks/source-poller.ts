@@ -90,6 +90,7 @@ export class SourcePoller {
 
   get listeners(): SourceListeners {
     return {
+      isIndependent: this.#onStored === undefined && this.#onCommitted === undefined,
       onStored: this.#onStored,
       onCommitted: (committed) => {
         for (const { partition, offset } of committed) this.#committed.set(partitionId(partition), offset)

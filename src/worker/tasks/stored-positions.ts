@@ -5,6 +5,8 @@ import type { ConvertedBatch } from './process-source-records.ts'
 
 /** What the delivery reports to a source. */
 export type SourceListeners = {
+  /** Whether the source has no listener of its own, so that it may return records while others are committed. */
+  readonly isIndependent?: boolean
   /** For batches that are stored in the log. */
   readonly onStored?: StoredListener | undefined
   /** For commits of its offsets. */

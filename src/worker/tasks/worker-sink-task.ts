@@ -14,16 +14,17 @@ import { missingConnector } from '../configuration/connector-plugin.ts'
 import { parseTaskConfig, type TaskConfig } from '../configuration/task-config.ts'
 import { failLateCommit } from './commit-timeout.ts'
 import { DeadLetterQueue } from './dead-letter-queue.ts'
-import { ErrorPolicy, isRetriable } from './error-policy.ts'
+import { ErrorPolicy } from './error-policy.ts'
 import { LagReport } from './lag-report.ts'
 import { type FailedSinkRecord, processSinkRecords, SinkRecordOrigin } from './process-sink-records.ts'
 import { closeRecordPipeline, openRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
 import { RetryStatus } from './retry-status.ts'
+import { SinkDelivery } from './sink-delivery.ts'
 import { partitionKey, SinkOffsets } from './sink-offsets.ts'
 import { SinkReports } from './sink-reports.ts'
 import { TaskClients } from './task-clients.ts'
 import type { WorkerTaskContext } from './task-context.ts'
-import { countBatch, countCommitMs } from './task-counters.ts'
+import { countCommitMs } from './task-counters.ts'
 import { TaskTopics } from './task-topics.ts'
 
 /** Longest wait of one poll, in ms, while no batch is being retried. A poll also ends when the next commit is due. */
@@ -31,19 +32,11 @@ const POLL_MS_MAX = 1_000
 /** Longest wait of one poll, in ms, while a batch waits for its retry: well below the group's max.poll.interval.ms. */
 const RETRY_POLL_MS_MAX = 30_000
 
-/** Records that were passed to the sink and that it has not accepted yet. */
-type Batch = {
-  readonly polled: readonly PartitionRecords[]
-  readonly records: readonly SinkRecord[]
-  readonly attempt: number
-  /** Earliest time of the next attempt, in ms of the monotonic clock. */
-  readonly dueMs: number
-}
-
 /** The collaborators of a running task. */
 type RunningSink = {
   readonly consumer: Consumer
   readonly plugin: SinkPlugin
+  readonly delivery: SinkDelivery
   readonly pipeline: RecordPipeline
   readonly policy: ErrorPolicy
   readonly topics: TaskTopics
@@ -59,7 +52,7 @@ export class WorkerSinkTask {
   #deadLetters: DeadLetterQueue | undefined
   #consumer: Consumer | undefined
   #plugin: SinkPlugin | undefined
-  #batch: Batch | undefined
+  #delivery: SinkDelivery | undefined
   #paused: boolean
   /** Positions that the sink asked for, until the next poll. */
   #seeks: SinkPosition[] = []
@@ -118,12 +111,36 @@ export class WorkerSinkTask {
     this.#consumer = consumer
     resources.adopt(consumer, (open) => open.close())
     signal.addEventListener('abort', () => consumer.wake(), { once: true })
+    const delivery = this.#createDelivery(plugin, consumer, policy)
+    this.#delivery = delivery
     try {
-      await this.#putBatches({ consumer, plugin, pipeline, policy, topics })
+      await this.#putBatches({ consumer, plugin, delivery, pipeline, policy, topics })
+      await delivery.settled()
     } catch (error) {
       this.#hasFailed = true
       throw error
+    } finally {
+      await delivery.idle()
     }
+  }
+
+  #createDelivery(plugin: SinkPlugin, consumer: Consumer, policy: ErrorPolicy): SinkDelivery {
+    const { counters, clock, log } = this.#context
+    return new SinkDelivery({
+      plugin,
+      policy,
+      offsets: this.#offsets,
+      status: this.#status,
+      counters,
+      clock,
+      log,
+      onBlocked: (isBlocked) => {
+        if (isBlocked || !this.#paused) this.#setConsumerPaused(consumer, isBlocked)
+        // The poll that waits for records does not know when the retry is due.
+        if (isBlocked) consumer.wake()
+      },
+      onFailure: () => consumer.wake(),
+    })
   }
 
   async #putBatches(running: RunningSink): Promise<void> {
@@ -133,10 +150,10 @@ export class WorkerSinkTask {
     while (!signal.aborted) {
       if (isConsumerPaused !== this.#paused) {
         isConsumerPaused = this.#paused
-        if (isConsumerPaused || !this.#batch) this.#setConsumerPaused(running.consumer, isConsumerPaused)
+        if (isConsumerPaused || !running.delivery.isBlocked) this.#setConsumerPaused(running.consumer, isConsumerPaused)
       }
       this.#applySeeks(running.consumer)
-      await this.#process(running, await this.#poll(running.consumer))
+      await this.#process(running, await this.#poll(running))
       this.#lagReport.send(this.#offsets)
       if (clock.monotonicMs() >= this.#commitAtMs) await this.#commit()
     }
@@ -145,9 +162,9 @@ export class WorkerSinkTask {
   /**
    * Polls the consumer. Throws a `UserError` for an unreadable batch, because skipping data is an operator's decision.
    */
-  async #poll(consumer: Consumer): Promise<readonly PartitionRecords[]> {
+  async #poll({ consumer, delivery }: RunningSink): Promise<readonly PartitionRecords[]> {
     try {
-      return await consumer.poll(this.#waitMs())
+      return await consumer.poll(this.#waitMs(delivery))
     } catch (error) {
       if (!(error instanceof UnreadableBatchError)) throw error
       const { connector } = this.#context.spec
@@ -160,16 +177,17 @@ export class WorkerSinkTask {
 
   async #process(running: RunningSink, polled: readonly PartitionRecords[]): Promise<void> {
     if (this.#context.signal.aborted) return
+    const { delivery, plugin } = running
+    delivery.throwFailure()
     // While a batch waits for its retry, all partitions are paused and polling only keeps the group membership.
-    if (this.#batch && !this.#paused && this.#context.clock.monotonicMs() >= this.#batch.dueMs)
-      await this.#put(running, this.#batch)
-    const putsNothing = running.plugin.putsEmptyBatches === true && this.#batch === undefined
+    if (!this.#paused) await delivery.retry()
+    const putsNothing = plugin.putsEmptyBatches === true && !delivery.isBlocked
     if (polled.length > 0 || putsNothing) await this.#deliver(running, polled)
   }
 
-  #waitMs(): number {
+  #waitMs({ isBlocked, dueMs }: SinkDelivery): number {
     const nowMs = this.#context.clock.monotonicMs()
-    if (this.#batch && !this.#paused) return Math.max(0, Math.min(RETRY_POLL_MS_MAX, this.#batch.dueMs - nowMs))
+    if (isBlocked && !this.#paused) return Math.max(0, Math.min(RETRY_POLL_MS_MAX, dueMs - nowMs))
     return Math.max(0, Math.min(POLL_MS_MAX, this.#commitAtMs - nowMs))
   }
 
@@ -183,50 +201,7 @@ export class WorkerSinkTask {
       await processSinkRecords(chunk, { pipeline, policy, onFailedRecord }, records)
       if (records.length > before) running.topics.recordActiveTopic(chunk.topic)
     }
-    await this.#put(running, { polled, records, attempt: 0, dueMs: 0 })
-  }
-
-  async #put({ plugin, consumer, policy }: RunningSink, batch: Batch): Promise<void> {
-    const { counters, log, clock } = this.#context
-    const startMs = clock.monotonicMs()
-    try {
-      if (batch.records.length > 0 || plugin.putsEmptyBatches) {
-        counters.recordsActive = batch.records.length
-        await plugin.put(batch.records)
-      }
-    } catch (error) {
-      if (!isRetriable(error)) throw error
-      if (batch.attempt === 0) this.#setConsumerPaused(consumer, true)
-      const waitMs = policy.delayAfterMs(error, batch.attempt)
-      log.warn({ err: error, waitMs }, 'the sink did not accept a batch; it is put again after a delay')
-      counters.retries += 1
-      this.#status.setError(error)
-      this.#batch = { ...batch, attempt: batch.attempt + 1, dueMs: clock.monotonicMs() + waitMs }
-      return
-    }
-    this.#status.setError(undefined)
-    if (batch.polled.length > 0) countBatch(counters, batch.records.length, clock.monotonicMs() - startMs)
-    this.#countLatency(batch.records)
-    counters.recordsOut += batch.records.length
-    counters.recordsActive = 0
-    this.#offsets.delivered(batch.polled)
-    counters.recordsLag = this.#offsets.lagMax()
-    if (this.#batch && !this.#paused) this.#setConsumerPaused(consumer, false)
-    this.#batch = undefined
-  }
-
-  #countLatency(records: readonly SinkRecord[]): void {
-    const { counters, clock } = this.#context
-    const nowMs = clock.nowMs()
-    let totalMs = 0
-    let maxMs = 0
-    for (const { timestampMs } of records) {
-      const ageMs = timestampMs === null ? 0 : Math.max(0, nowMs - timestampMs)
-      totalMs += ageMs
-      if (ageMs > maxMs) maxMs = ageMs
-    }
-    counters.latencyMsTotal += totalMs
-    counters.latencyMsMax = maxMs
+    await running.delivery.deliver({ polled, records })
   }
 
   #setConsumerPaused(consumer: Consumer, paused: boolean): void {
@@ -237,6 +212,7 @@ export class WorkerSinkTask {
   }
 
   async #commit(): Promise<void> {
+    await this.#delivery?.settled()
     const { clock, counters, spec, log } = this.#context
     const startMs = clock.monotonicMs()
     this.#commitAtMs = startMs + spec.worker.commitIntervalMs
@@ -268,9 +244,10 @@ export class WorkerSinkTask {
 
   async #assigned(partitions: readonly TopicPartition[]): Promise<void> {
     this.#context.log.info({ partitions: partitions.map(partitionKey) }, 'partitions were assigned')
+    await this.#delivery?.idle()
     const positions = partitions.length > 0 ? await this.#plugin?.open?.(partitions) : undefined
     if (positions !== undefined && positions.length > 0) this.#consumer?.seek(positions)
-    if (this.#paused || this.#batch) this.#consumer?.pause(partitions)
+    if (this.#paused || this.#delivery?.isBlocked) this.#consumer?.pause(partitions)
     this.#context.counters.partitions += partitions.length
   }
 
@@ -280,21 +257,12 @@ export class WorkerSinkTask {
   }
 
   async #lost(partitions: readonly TopicPartition[]): Promise<void> {
+    await this.#delivery?.idle()
     this.#offsets.forget(partitions)
     this.#context.counters.partitions -= partitions.length
     this.#context.counters.recordsLag = this.#offsets.lagMax()
-    this.#dropFromBatch(partitions)
+    this.#delivery?.drop(partitions)
     await this.#plugin?.close?.(partitions)
-  }
-
-  /** Removes the records of these partitions from the pending batch: their next owner reads them again. */
-  #dropFromBatch(partitions: readonly TopicPartition[]): void {
-    if (!this.#batch) return
-    const gone = new Set(partitions.map(partitionKey))
-    const polled = this.#batch.polled.filter((chunk) => !gone.has(partitionKey(chunk)))
-    const records = this.#batch.records.filter(({ origin }) => !gone.has(partitionKey(origin)))
-    this.#batch = polled.length === 0 ? undefined : { ...this.#batch, polled, records }
-    if (this.#batch === undefined) this.#status.setError(undefined)
   }
 
   #skip(policy: ErrorPolicy, { origin, ...failure }: FailedSinkRecord): void {
@@ -331,7 +299,7 @@ export class WorkerSinkTask {
     const resumed = this.#pausedBySink
     this.#pausedBySink = partitions
     this.#consumer?.pause(partitions)
-    if (this.#paused || this.#batch) return
+    if (this.#paused || this.#delivery?.isBlocked) return
     const paused = new Set(partitions.map(partitionKey))
     this.#consumer?.resume(resumed.filter((partition) => !paused.has(partitionKey(partition))))
   }

@@ -211,6 +211,6 @@ describeOn([postgres], 'errors of the PostgreSQL source', () => {
     onTestFinished(() => run.stop())
     const sizes: number[] = []
     while (sizes.reduce((sum, size) => sum + size, 0) < 40) sizes.push((await run.nextBatch()).length)
-    expect(sizes).toEqual([20, 4, 4, 4, 4, 4])
+    expect(new Set(sizes)).toEqual(new Set([1]))
   })
 })

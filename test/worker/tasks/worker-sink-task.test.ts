@@ -80,6 +80,66 @@ describe('WorkerSinkTask', () => {
     expect(task.counters.partitions).toBe(0)
   })
 
+  it('reads and converts the next records while a sink that reads ahead writes, and puts them after that', async () => {
+    const broker = await openLog('1')
+    const { puts, sink } = gatedSink()
+    const withoutSchemas = { ...JSON_VALUES, 'value.converter.schemas.enable': 'false' }
+    const task = startSink(broker, sink, {}, { topics: 'lines', ...withoutSchemas, ...DEAD_LETTERS })
+    await expect.poll(() => puts.length).toBe(1)
+    await produceTexts(broker, 'lines', '2', 'not json')
+    await expect.poll(() => task.counters.errors).toBe(1)
+    expect(puts).toHaveLength(1)
+    puts[0]!.resolve()
+    await expect.poll(() => puts.length).toBe(2)
+    expect(task.counters.recordsOut).toBe(1)
+    puts[1]!.resolve()
+    await expect.poll(() => task.counters.recordsOut).toBe(2)
+    expect(puts.map(({ values }) => values)).toEqual([[1], [2]])
+    await task.stop()
+    expect(await broker.groups.offsets('connect-out')).toEqual([{ topic: 'lines', partition: 0, offset: 3 }])
+  })
+
+  it('puts the records that were read ahead only after the batch before them is accepted', async () => {
+    const broker = await openLog('a')
+    const { puts, sink } = gatedSink()
+    const task = startSink(broker, sink)
+    await expect.poll(() => puts.length).toBe(1)
+    await produceTexts(broker, 'lines', 'b')
+    await expect.poll(() => task.counters.recordsIn).toBe(2)
+    puts[0]!.reject(new RetriableError('busy', { retryAfterMs: 1 }))
+    await expect.poll(() => puts.length).toBe(2)
+    puts[1]!.resolve()
+    await expect.poll(() => puts.length).toBe(3)
+    puts[2]!.resolve()
+    await expect.poll(() => task.counters.recordsOut).toBe(2)
+    expect(puts.map(({ values }) => values)).toEqual([['a'], ['a'], ['b']])
+    await task.stop()
+  })
+
+  it('waits for the put of a sink that reads ahead before it commits and stops', async () => {
+    const broker = await openLog('a')
+    const { puts, sink } = gatedSink()
+    const task = startSink(broker, sink)
+    await expect.poll(() => puts.length).toBe(1)
+    const stopping = task.stop()
+    puts[0]!.resolve()
+    await stopping
+    expect(await broker.groups.offsets('connect-out')).toEqual([{ topic: 'lines', partition: 0, offset: 1 }])
+  })
+
+  it('fails when a put of a sink that reads ahead fails, without more records', async () => {
+    const broker = await openLog('a')
+    const { puts, sink } = gatedSink()
+    const task = startSink(broker, sink)
+    await expect.poll(() => puts.length).toBe(1)
+    puts[0]!.reject(new Error('disk gone'))
+    await expect
+      .poll(() => task.said.at(-1))
+      .toMatchObject({ type: 'failed', trace: expect.stringMatching('disk gone') })
+    await task.stop()
+    expect(await broker.groups.offsets('connect-out')).toEqual([])
+  })
+
   it('reads no further records while a batch waits for its retry', async () => {
     const broker = await openLog('a')
     const asked: unknown[] = []
@@ -260,6 +320,20 @@ async function openLog(...values: readonly string[]): Promise<Broker> {
   const broker = await openTestBroker('lines')
   await produceTexts(broker, 'lines', ...values)
   return broker
+}
+
+/** A sink that reads ahead, and whose puts wait for the test. */
+function gatedSink() {
+  const puts: (PromiseWithResolvers<void> & { readonly values: readonly unknown[] })[] = []
+  const sink: SinkTask = {
+    readsAhead: true,
+    put(records) {
+      const gate = Promise.withResolvers<void>()
+      puts.push({ ...gate, values: records.map(({ value }) => value) })
+      return gate.promise
+    },
+  }
+  return { puts, sink }
 }
 
 const JSON_VALUES = { 'value.converter': 'JsonConverter', 'key.converter': 'StringConverter' }

@@ -4,28 +4,14 @@ import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConnectionOptions } from 'node:tls'
 import type pg from 'pg'
-import type Cursor from 'pg-cursor'
 import type { FileAccess, HostAccess, TaskLog } from '../../../sdk/index.ts'
 import type { ConnectionUrl, SslMode } from './connection-url.ts'
-import { CopyOut } from './copy-out.ts'
 import { type ConnectionKeyNames, combineDatabaseErrors, DatabaseError, toDatabaseError } from './database-error.ts'
+import { type ResultField, type RowStatement, RowStream, toResultField } from './row-stream.ts'
+import { type RowTexts, readCopyRows, readDataRows } from './row-texts.ts'
 
 // The only module that communicates with the server. Values are exchanged in PostgreSQL's text format; callers convert
 // them.
-
-export type ResultRow = readonly (string | null)[]
-
-/** A column of a query result, as described by the server. */
-export type ResultField = {
-  readonly name: string
-  /** OID of the column's type. */
-  readonly typeId: number
-  /** Type modifier (precision, scale or length, encoded as the type defines it); -1 if there is none. */
-  readonly modifier: number
-  /** OID of the table that the column belongs to; 0 if the column is computed. */
-  readonly tableId: number
-  readonly columnId: number
-}
 
 export type SessionOptions = {
   readonly url: ConnectionUrl
@@ -35,6 +21,8 @@ export type SessionOptions = {
   readonly applicationName: string
   /** SQL to execute when the session is opened. */
   readonly setup?: string | undefined
+  /** Whether queries are sent without waiting for the results of earlier ones. Then there are neither cursors nor `COPY`. */
+  readonly pipeline?: boolean | undefined
   /** Whether the session accepts replication commands in addition to SQL. */
   readonly replication?: boolean | undefined
   /** Time after which a query without an answer ends the session, in ms; 0 or undefined: none. */
@@ -59,6 +47,9 @@ const load = createRequire(import.meta.url)
 const AS_TEXT = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
 /** Maximum number of named prepared statements. Each occupies memory on the server until the session ends. */
 const NAMES_MAX = 200
+/** The first bytes of the messages with rows. */
+const DATA_ROW = 0x44
+const COPY_DATA = 0x64
 const KEEP_ALIVE_MS = 30_000
 /** Session settings that the parsers of text values depend on. */
 const SETTINGS =
@@ -164,7 +155,7 @@ export class Session {
     text: string,
     values: readonly (string | null)[] = [],
     timeoutMs = this.#queryTimeoutMs,
-  ): Promise<readonly ResultRow[]> {
+  ): Promise<readonly RowTexts[]> {
     using timer = this.#closeAfter(timeoutMs)
     try {
       const config = { text, values: [...values], rowMode: 'array' as const, types: AS_TEXT }
@@ -214,22 +205,19 @@ export class Session {
     }
   }
 
-  /** Opens a cursor, so that rows stay on the server until they are read. Close it before the next query. */
-  openRows(operation: string, text: string, values: readonly string[]): ResultCursor {
-    const RowCursor = load('pg-cursor') as typeof Cursor
-    const cursor = new RowCursor<ResultRow>(text, [...values], { rowMode: 'array', types: AS_TEXT })
-    return new ResultCursor(
-      this.#client.query(cursor as unknown as pg.Submittable) as unknown as Cursor<ResultRow>,
-      operation,
-      this.#ended,
-    )
+  /** Runs a query whose rows are read while the server sends them. Read them to the end before the next query. */
+  openRows(operation: string, text: string, values: readonly string[]): RowStream {
+    return this.#stream({ operation, text, values, rowType: DATA_ROW, readRows: readDataRows })
   }
 
   /** Runs `COPY … TO STDOUT` in text format. Read its rows to the end before the next query. */
-  copyOut(operation: string, text: string): CopyOut {
-    return this.#client.query(
-      new CopyOut(operation, text, this.#keyNames) as unknown as pg.Submittable,
-    ) as unknown as CopyOut
+  copyOut(operation: string, text: string): RowStream {
+    return this.#stream({ operation, text, values: [], rowType: COPY_DATA, readRows: readCopyRows })
+  }
+
+  #stream(statement: Omit<RowStatement, 'keyNames'>): RowStream {
+    const stream = new RowStream({ ...statement, keyNames: this.#keyNames })
+    return this.#client.query(stream as unknown as pg.Submittable) as unknown as RowStream
   }
 
   /**
@@ -247,8 +235,8 @@ export class Session {
   async close(): Promise<void> {
     this.#closed = true
     this.#abortListener[Symbol.dispose]()
-    // A host that does not answer would be waited for until the timeout of the connection.
-    if (!this.#isConnected) this.#client.connection.stream.destroy()
+    // A host that does not answer would be waited for until the timeout of the connection, and a pipeline until it is empty.
+    if (!this.#isConnected || (this.#client.pipeline && !isIdle(this.#client))) this.#client.connection.stream.destroy()
     await this.#client.end().catch(() => undefined)
   }
 
@@ -257,56 +245,9 @@ export class Session {
   }
 }
 
-type Fetched = { readonly rows: readonly ResultRow[]; readonly fields: readonly ResultField[] }
-
-/** A cursor over the rows of one query. */
-export class ResultCursor {
-  readonly #cursor: Cursor<ResultRow>
-  readonly #operation: string
-  readonly #sessionEnd: Promise<void>
-  #ahead: Promise<Fetched> | undefined
-  #isOver = false
-
-  constructor(cursor: Cursor<ResultRow>, operation: string, sessionEnd: Promise<void>) {
-    this.#cursor = cursor
-    this.#operation = operation
-    this.#sessionEnd = sessionEnd
-  }
-
-  /** Returns the next rows, at most `rowsMax`, or an empty array at the end. Rows fetched ahead are returned first. */
-  read(rowsMax: number): Promise<Fetched> {
-    const ahead = this.#ahead
-    this.#ahead = undefined
-    return ahead ?? this.#fetch(rowsMax)
-  }
-
-  /** Starts to fetch the next rows while the caller processes the previous ones. */
-  fetchAhead(rowsMax: number): void {
-    this.#ahead = this.#fetch(rowsMax)
-    // The error is reported to the caller of `read`.
-    this.#ahead.catch(() => undefined)
-  }
-
-  #fetch(rowsMax: number): Promise<Fetched> {
-    return new Promise((resolve, reject) => {
-      this.#cursor.read(rowsMax, (error, rows, result) => {
-        if (error) {
-          this.#isOver = true
-          reject(toDatabaseError(error, this.#operation))
-        } else {
-          resolve({ rows, fields: (result?.fields ?? []).map(toResultField) })
-        }
-      })
-    })
-  }
-
-  /** Closes the cursor. After a failure the session has ended and there is nothing left to close. */
-  async close(): Promise<void> {
-    await this.#ahead?.catch(() => undefined)
-    if (this.#isOver) return
-    this.#isOver = true
-    await Promise.race([this.#cursor.close().catch(() => undefined), this.#sessionEnd])
-  }
+/** Whether no query is running. The types of the client library lack the property. */
+function isIdle(client: pg.Client): boolean {
+  return (client as unknown as { readonly readyForQuery: boolean }).readyForQuery
 }
 
 function noAnswer(timeoutMs: number): Error {
@@ -314,11 +255,8 @@ function noAnswer(timeoutMs: number): Error {
   return Object.assign(new Error(message), { code: 'ETIMEDOUT' })
 }
 
-function toResultField({ name, dataTypeID, dataTypeModifier, tableID, columnID }: pg.FieldDef): ResultField {
-  return { name, typeId: dataTypeID, modifier: dataTypeModifier, tableId: tableID, columnId: columnID }
-}
-
-function clientConfig({ url, user, password, applicationName, replication }: SessionOptions): pg.ClientConfig {
+function clientConfig(options: SessionOptions): pg.ClientConfig {
+  const { url, user, password, applicationName, pipeline = false, replication } = options
   const name = user ?? url.user
   const secret = password ?? url.password
   return {
@@ -327,6 +265,7 @@ function clientConfig({ url, user, password, applicationName, replication }: Ses
     ...(url.database !== undefined && { database: url.database }),
     application_name: url.applicationName ?? applicationName,
     ...(replication && { replication: 'database' }),
+    pipeline,
     connectionTimeoutMillis: url.connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,

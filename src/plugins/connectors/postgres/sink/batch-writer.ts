@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   DataError,
   type SinkPartition,
@@ -11,6 +10,7 @@ import type { Quote } from '../identifier.ts'
 import type { Session } from '../session.ts'
 import { checkValues, encodeColumn } from './column-values.ts'
 import { type ChangeGroup, compactChanges, hasSameSchema, isDelete } from './row-changes.ts'
+import { type EncodedWrite, SentStatements } from './sent-statements.ts'
 import { findRecordError, type RowOptions, type SinkColumn, toSinkColumns } from './sink-columns.ts'
 import { StoredOffsets } from './stored-offsets.ts'
 import { TargetTables } from './target-tables.ts'
@@ -109,14 +109,42 @@ export class BatchWriter {
     // Tables are created before the transaction: a transaction that waits for another task's DDL must not hold row
     // locks.
     const writes = await this.#writesOf(session, records)
+    const sent = new SentStatements(session)
+    try {
+      if (this.#offsets === undefined) this.#sendWrites(sent, writes)
+      else await this.#sendRemaining(sent, this.#offsets, records, writes)
+    } finally {
+      await sent.settled()
+    }
+  }
+
+  /** Encodes each statement while the server executes those before it. */
+  #sendWrites(sent: SentStatements, writes: readonly Write[]): void {
     // A single statement is a transaction of its own.
-    if (this.#offsets === undefined && writes.length <= 1) return this.#execute(session, writes)
-    await session.query('begin a transaction', 'BEGIN')
-    const remaining = (await this.#offsets?.remaining(session, records)) ?? records
+    const isTransaction = writes.length > 1
+    if (isTransaction) sent.begin()
+    for (const write of writes) sent.add(encode(write))
+    if (isTransaction) sent.commit()
+  }
+
+  /** Sends the writes of the records that are not written yet, and their offsets. */
+  async #sendRemaining(
+    sent: SentStatements,
+    offsets: StoredOffsets,
+    records: readonly SinkRecord[],
+    writes: readonly Write[],
+  ): Promise<void> {
+    const { session } = sent
+    sent.begin()
+    const reading = sent.track(offsets.remaining(session, records))
+    // Usually all records remain, so that they are encoded while the server reads the offsets.
+    const encoded = encodeIfPossible(writes)
+    const remaining = await reading
     const isAll = remaining.length === records.length
-    await this.#execute(session, isAll ? writes : await this.#writesOf(session, remaining))
-    if (remaining.length > 0) await this.#offsets?.advance(session, remaining)
-    await session.query('commit a transaction', 'COMMIT')
+    const statements = (isAll && encoded) || (isAll ? writes : await this.#writesOf(session, remaining)).map(encode)
+    for (const statement of statements) sent.add(statement)
+    if (remaining.length > 0) void sent.track(offsets.advance(session, remaining))
+    sent.commit()
   }
 
   async #rollBack(): Promise<void> {
@@ -188,24 +216,6 @@ export class BatchWriter {
     return found
   }
 
-  /** Encodes each statement while the server executes the one before it. */
-  async #execute(session: Session, writes: readonly Write[]): Promise<void> {
-    let running: Promise<unknown> | undefined
-    try {
-      for (const { operation, records, columns, target, toSql } of writes) {
-        const values = columns.map((column, index) => encodeColumn(records, column, target.columns[index]!))
-        const sent = target.columns.map((column, index) => ({ ...column, isBinary: typeof values[index] !== 'string' }))
-        await running
-        running = session.execute(operation, toSql({ ...target, columns: sent }), values)
-        // The error is thrown by the next `await`; the client sends the statement in the next turn.
-        running.catch(() => undefined)
-        await nextTurn()
-      }
-    } finally {
-      await running
-    }
-  }
-
   #writeSql(target: TargetTable, keys: number): string {
     const { insertMode, quote } = this.#options
     if (insertMode === 'insert') return insertSql(target, quote)
@@ -221,6 +231,22 @@ export class BatchWriter {
   async #reset(): Promise<void> {
     this.#tables.forget()
     await this.#session?.close()
+  }
+}
+
+function encode({ operation, records, columns, target, toSql }: Write): EncodedWrite {
+  const values = columns.map((column, index) => encodeColumn(records, column, target.columns[index]!))
+  const sent = target.columns.map((column, index) => ({ ...column, isBinary: typeof values[index] !== 'string' }))
+  return { operation, text: toSql({ ...target, columns: sent }), values }
+}
+
+/** Returns undefined if a record cannot be converted, which matters only if it is not written yet. */
+function encodeIfPossible(writes: readonly Write[]): readonly EncodedWrite[] | undefined {
+  try {
+    return writes.map(encode)
+  } catch (error) {
+    if (error instanceof DataError) return undefined
+    throw error
   }
 }
 

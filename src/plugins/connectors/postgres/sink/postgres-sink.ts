@@ -27,6 +27,7 @@ export const postgresSink = defineSink({
     await writer.start()
     let failures = 0
     return {
+      readsAhead: true,
       open: async (partitions) => writer.positions(partitions),
       async put(records) {
         await writer.write(records).catch((error: unknown) => {
@@ -62,6 +63,7 @@ function createWriter({
     user: config['connection.user'],
     password: config['connection.password'],
     applicationName: `weir ${connector}`,
+    pipeline: true,
     log,
     access: { files, network },
     signal,

@@ -19,7 +19,7 @@ import {
   TIME,
 } from '../../../../sdk/index.ts'
 import { itemsFromText } from '../array-text.ts'
-import type { ResultField } from '../session.ts'
+import type { ResultField } from '../row-stream.ts'
 import { microsFromText, timeFromText } from '../time-text.ts'
 import { type TimeZone, UTC } from '../time-zone.ts'
 import { type TimestampGranularity, timestampKind } from './timestamp-granularity.ts'

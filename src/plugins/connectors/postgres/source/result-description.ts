@@ -1,6 +1,7 @@
 import type { Schema } from '../../../../sdk/index.ts'
 import type { Quote } from '../identifier.ts'
-import type { ResultField, Session } from '../session.ts'
+import type { ResultField } from '../row-stream.ts'
+import type { Session } from '../session.ts'
 import { type ColumnType, type ResultColumn, type TypeMapping, toResultColumn } from './result-columns.ts'
 import { selectAllSql, type TableQuery } from './select-statement.ts'
 

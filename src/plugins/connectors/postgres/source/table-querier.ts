@@ -8,7 +8,9 @@ import {
 } from '../../../../sdk/index.ts'
 import { DatabaseError } from '../database-error.ts'
 import { plainTable, type Quote } from '../identifier.ts'
-import type { ResultField, ResultRow, Session } from '../session.ts'
+import type { ResultField, RowStream } from '../row-stream.ts'
+import type { RowTexts } from '../row-texts.ts'
+import type { Session } from '../session.ts'
 import { microsFromText, textFromMicros } from '../time-text.ts'
 import { type TimeZone, UTC } from '../time-zone.ts'
 import { readLong, type TypeMapping } from './result-columns.ts'
@@ -16,11 +18,6 @@ import { describeResult, isDescribedBy, type ResultDescription } from './result-
 import { selectRowsAfter, type TableQuery } from './select-statement.ts'
 import { resumableOffsets, type TableOffset, toSourceOffset } from './table-offset.ts'
 import { findUpperBound, readClock, type VisibilityOptions } from './upper-bound.ts'
-
-/** Maximum size of the row text of a batch. Two batches are in memory: one being produced and one being fetched. */
-const BUFFERED_BYTES_MAX = 8 * 1024 * 1024
-/** Number of rows to fetch until the mean row size is known. */
-const FIRST_ROWS = 20
 
 export type TableQuerierOptions = {
   readonly topic: string
@@ -49,7 +46,6 @@ export class TableQuerier {
   #offset: TableOffset
   #isReached: boolean
   #described: ResultDescription | undefined
-  #rowBytes = BUFFERED_BYTES_MAX / FIRST_ROWS
 
   /** `isReached`: the offset was reached by reading or is stored; it is not a configured initial offset. */
   constructor(tableQuery: TableQuery, offset: TableOffset, isReached: boolean, options: TableQuerierOptions) {
@@ -72,26 +68,17 @@ export class TableQuerier {
     )
     if (upperBound === 'nothing') return
     const { text, values } = selectRowsAfter(this.#tableQuery, this.#offset, upperBound, quote, zone)
-    const rows = session.openRows(`read ${this.#name}`, text, values)
-    try {
-      yield* this.#batches(rows, this.#described)
-    } finally {
-      await rows.close()
-    }
+    yield* this.#batches(session.openRows(`read ${this.#name}`, text, values), this.#described)
   }
 
-  async *#batches(
-    rows: ReturnType<Session['openRows']>,
-    described: ResultDescription,
-  ): AsyncGenerator<readonly SourceRecord[]> {
+  async *#batches(stream: RowStream, described: ResultDescription): AsyncGenerator<readonly SourceRecord[]> {
+    const { rowsMax } = this.#options
     const toRead = this.#rowReader(described)
     // In timestamp mode, only the next row shows whether a row was the last with its timestamp.
     let pendingRows: readonly ReadRow[] = []
     for (;;) {
-      const { rows: next, fields } = await rows.read(this.#rowsNext())
-      if (next.length > 0) this.#checkFields(described, fields)
-      this.#rowBytes = Math.max(1, meanBytes(next) ?? this.#rowBytes)
-      if (next.length > 0) rows.fetchAhead(this.#rowsNext())
+      const next = await stream.read(rowsMax, rowsMax)
+      if (next.length > 0) this.#checkFields(described, stream.fields)
       const read = [...pendingRows, ...next.map(toRead)]
       const isEnd = next.length === 0
       const count = isEnd || !this.#usesTimestampOnly ? read.length : read.length - 1
@@ -139,7 +126,7 @@ export class TableQuerier {
     )
   }
 
-  #rowReader({ columns, fields }: ResultDescription): (row: ResultRow) => ReadRow {
+  #rowReader({ columns, fields }: ResultDescription): (row: RowTexts) => ReadRow {
     const toOffset = this.#offsetReader(fields)
     return (row) => {
       const offset = toOffset(row)
@@ -161,7 +148,7 @@ export class TableQuerier {
   }
 
   /** Rejects a row. The value of the rejected record is a JSON object of the column texts. */
-  #reject(row: ResultRow, fields: readonly ResultField[], column: string, offset: TableOffset, cause: DataError): void {
+  #reject(row: RowTexts, fields: readonly ResultField[], column: string, offset: TableOffset, cause: DataError): void {
     const { topic, sourcePartition, reject } = this.#options
     const shown = row.map((cell) => (cell !== null && cell.length > 40 ? `${cell.slice(0, 40)}…` : cell)).join(', ')
     const error = new DataError(
@@ -173,7 +160,7 @@ export class TableQuerier {
   }
 
   /** Returns a function that extracts a row's offset from the result columns. */
-  #offsetReader(fields: readonly ResultField[]): (row: ResultRow) => TableOffset {
+  #offsetReader(fields: readonly ResultField[]): (row: RowTexts) => TableOffset {
     const { timestampColumns, incrementingColumn } = this.#tableQuery
     const indexOf = (column: string) => {
       const exact = fields.findIndex(({ name }) => name === column)
@@ -191,7 +178,7 @@ export class TableQuerier {
     })
   }
 
-  #toMicros(columns: readonly number[], row: ResultRow): number {
+  #toMicros(columns: readonly number[], row: RowTexts): number {
     const text = columns.map((column) => row[column]).find((cell) => cell !== null && cell !== undefined)
     return microsFromText(text ?? '', this.#options.zone)
   }
@@ -208,10 +195,6 @@ export class TableQuerier {
     })
   }
 
-  #rowsNext(): number {
-    return Math.max(1, Math.min(this.#options.rowsMax, Math.floor(BUFFERED_BYTES_MAX / this.#rowBytes)))
-  }
-
   /** Rows that are written now would have an earlier timestamp than the offset and would never be read. */
   async #checkClock(session: Session): Promise<void> {
     const { micros } = this.#offset
@@ -224,12 +207,4 @@ export class TableQuerier {
         `skipped. Correct the clock of the database, or set the connector's offset to a time before ${now}`,
     )
   }
-}
-
-/** Returns undefined if there are no rows. */
-function meanBytes(rows: readonly ResultRow[]): number | undefined {
-  if (rows.length === 0) return undefined
-  let bytes = 0
-  for (const row of rows) for (const cell of row) bytes += cell === null ? 0 : cell.length
-  return bytes / rows.length
 }

@@ -1,4 +1,5 @@
-import type { ResultRow, Session } from '../../session.ts'
+import type { RowTexts } from '../../row-texts.ts'
+import type { Session } from '../../session.ts'
 import type { TableFilter } from '../config/table-filter.ts'
 
 /** A table of the database that the configuration includes. */
@@ -38,7 +39,7 @@ export async function readCapturedTables(session: Session, filter: TableFilter):
   return included.filter(({ rootId }) => rootId === undefined || !ids.has(rootId))
 }
 
-function toTable([id, schema, name, root, identity, hasKey, isOwned, isReadable, index]: ResultRow): CapturedTable {
+function toTable([id, schema, name, root, identity, hasKey, isOwned, isReadable, index]: RowTexts): CapturedTable {
   return {
     id: Number(id),
     schema: schema!,

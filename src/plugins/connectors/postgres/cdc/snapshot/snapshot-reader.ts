@@ -1,7 +1,7 @@
 import type { TaskLog } from '../../../../../sdk/index.ts'
-import type { CopyRow } from '../../copy-out.ts'
 import { DatabaseError } from '../../database-error.ts'
 import { plainTable } from '../../identifier.ts'
+import type { RowTexts } from '../../row-texts.ts'
 import type { Session } from '../../session.ts'
 import type { Lsn, SnapshotRow, Table } from '../changes/change.ts'
 import { readTables } from '../changes/table-catalog.ts'
@@ -50,7 +50,7 @@ const LOG_INTERVAL_MS = 10_000
 const REPORT_INTERVAL_MS = 1_000
 
 /** Rows of a chunk that one of the parallel sessions has read, or the end of the chunk. */
-type Reading = { readonly chunk: Chunk; readonly rows: readonly CopyRow[] | 'end' }
+type Reading = { readonly chunk: Chunk; readonly rows: readonly RowTexts[] | 'end' }
 
 /**
  * Reads tables in one snapshot, or what is missing of them after a restart. The missing part is read in a newer snapshot; the
@@ -249,4 +249,4 @@ class SnapshotReader {
 }
 
 type CommonOfRows = Pick<SnapshotRow, 'lsn' | 'transactionId' | 'readAtUs'>
-type ReadRows = { readonly chunk: Chunk; readonly rows: readonly CopyRow[] }
+type ReadRows = { readonly chunk: Chunk; readonly rows: readonly RowTexts[] }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DatabaseError } from '../../../database-error.ts'
 import { quoted } from '../../../identifier.ts'
-import type { ResultRow, Session } from '../../../session.ts'
+import type { RowTexts } from '../../../row-texts.ts'
+import type { Session } from '../../../session.ts'
 import type { Lsn } from '../../changes/change.ts'
 import { type CatalogTable, readTables } from '../../changes/table-catalog.ts'
 import { parseSnapshotBounds, type SnapshotBounds } from '../snapshot-progress.ts'
@@ -15,7 +16,7 @@ export type ChunkQuery = {
 }
 
 export type ReadChunk = {
-  readonly rows: readonly ResultRow[]
+  readonly rows: readonly RowTexts[]
   /** The key of the last row; undefined if there are no rows. */
   readonly lastKey: ChunkKey | undefined
   /** Transactions that end before this position may be in the rows, none that ends later. */
