@@ -15,7 +15,10 @@ export type ApiChecks = {
 
 export function createResponseChecks(written: object): ApiChecks {
   const document = written as Document
-  const ajv = new Ajv2020({ strict: false, allErrors: true }).addSchema(document as object, 'openapi')
+  const ajv = new Ajv2020({ strict: false, allErrors: true, code: { optimize: false } }).addSchema(
+    document as object,
+    'openapi',
+  )
   const validators = new Map<string, ValidateFunction>()
   const find = matcherOf(document)
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
