@@ -3,15 +3,16 @@ import { join } from 'node:path'
 import { partDirectory } from '../../env/workspace.ts'
 import { runClient } from '../client.ts'
 import type { Settings } from '../settings.ts'
-import type { Call, LoadResult, LoadTask } from './load-client.ts'
+import type { Call, LoadResult, LoadTarget, LoadTask } from './load-client.ts'
 
 /** Enough to saturate the server, also on two cores. */
 const CONNECTIONS = 32
 /** With 1 s, V8 still compiled the code of the registry: 22,000 reads/s instead of 48,000. */
 const WARM_UP_MS = 4_000
-const DURATION_MS = 3_000
+const DURATION_MS = 500
+const ROUNDS = 7
 
-/** Requests for `rateOf`, stored in a file. */
+/** Requests for `ratesOf`, stored in a file. */
 export type Load = { readonly requestsFile: string }
 
 export function createLoad(calls: readonly Call[]): Load {
@@ -20,9 +21,9 @@ export function createLoad(calls: readonly Call[]): Load {
   return { requestsFile }
 }
 
-/** Measures responses per second with a load generator in a separate process. */
-export async function rateOf(settings: Settings, url: string, { requestsFile }: Load): Promise<number> {
+/** Measures responses per second of servers in turn, with a load generator in a separate process. */
+export async function ratesOf(settings: Settings, targets: readonly LoadTarget[]): Promise<readonly number[]> {
   const script = join(import.meta.dirname, 'load-client.ts')
-  const task = { url, requestsFile, connections: CONNECTIONS, warmUpMs: WARM_UP_MS, durationMs: DURATION_MS }
-  return (await runClient<LoadTask, LoadResult>(settings, script, task)).rate
+  const task = { targets, connections: CONNECTIONS, warmUpMs: WARM_UP_MS, durationMs: DURATION_MS, rounds: ROUNDS }
+  return (await runClient<LoadTask, LoadResult>(settings, script, task)).rates
 }

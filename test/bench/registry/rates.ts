@@ -8,8 +8,8 @@ import { accepts } from '../../env/tcp.ts'
 import { partDirectory } from '../../env/workspace.ts'
 import { progress, type Settings } from '../settings.ts'
 import type { BareAnswers } from './bare-server.ts'
-import { createLoad, type Load, rateOf } from './load.ts'
-import type { Call } from './load-client.ts'
+import { createLoad, type Load, ratesOf } from './load.ts'
+import type { Call, LoadTarget } from './load-client.ts'
 import { schemaText, subjectOf, VERSIONS } from './schemas.ts'
 
 /** Responses per second in one round. */
@@ -29,7 +29,7 @@ export type Registries = {
 /** Number of different schemas that are requested, evenly distributed. */
 const SAMPLE = 1_000
 
-/** Measures the servers in turn. Each runs in a separate process during the whole measurement. */
+/** Each server runs during the whole measurement. */
 export async function measureRates(
   settings: Settings,
   { whole, tenth, schemas }: Registries,
@@ -49,17 +49,24 @@ export async function measureRates(
     for (let round = 1; round <= settings.rounds; round++) {
       progress(`registry: answers, round ${round} of ${settings.rounds}`)
       rounds.push({
-        bareById: await rateOf(settings, bare.url, loads.byId),
-        byId: await rateOf(settings, whole, loads.byId),
-        tenthById: await rateOf(settings, tenth, tenthById),
-        latest: await rateOf(settings, whole, loads.latest),
-        bareLatest: await rateOf(settings, bare.url, loads.latest),
-        bareRegister: await rateOf(settings, bare.url, loads.register),
-        register: await rateOf(settings, whole, loads.register),
-        ...(apicurio && {
-          apicurioById: await rateOf(settings, apicurio.url, apicurio.byId),
-          apicurioLatest: await rateOf(settings, apicurio.url, apicurio.latest),
-        }),
+        ...(await measure(settings, {
+          bareById: { url: bare.url, ...loads.byId },
+          byId: { url: whole, ...loads.byId },
+          tenthById: { url: tenth, ...tenthById },
+        })),
+        ...(await measure(settings, {
+          bareLatest: { url: bare.url, ...loads.latest },
+          latest: { url: whole, ...loads.latest },
+        })),
+        ...(await measure(settings, {
+          bareRegister: { url: bare.url, ...loads.register },
+          register: { url: whole, ...loads.register },
+        })),
+        ...(apicurio &&
+          (await measure(settings, {
+            apicurioById: { url: apicurio.url, ...apicurio.byId },
+            apicurioLatest: { url: apicurio.url, ...apicurio.latest },
+          }))),
       })
     }
   } finally {
@@ -67,6 +74,15 @@ export async function measureRates(
     await apicurio?.stop()
   }
   return rounds
+}
+
+/** Measures servers in turn, each in a separate process. */
+async function measure<Name extends string>(
+  settings: Settings,
+  targets: Readonly<Record<Name, LoadTarget>>,
+): Promise<Readonly<Record<Name, number>>> {
+  const rates = await ratesOf(settings, Object.values(targets))
+  return Object.fromEntries(Object.keys(targets).map((name, at) => [name, rates[at]!])) as Record<Name, number>
 }
 
 function sampleOf(schemas: number): readonly number[] {
