@@ -33,11 +33,19 @@ type Round = {
 /** Compares start-up time and memory of the programs with those of a Java Connect worker on the same Kafka. */
 export async function benchStart(settings: Settings): Promise<readonly Figure[]> {
   const rounds: Round[] = []
+  await compileCode(settings)
   for (let round = 1; round <= settings.rounds; round++) {
     progress(`start: round ${round} of ${settings.rounds}`)
     rounds.push(await measureRound(settings))
   }
   return figuresOf(rounds)
+}
+
+/** The first start after a build compiles the code of all processes for the cache of later starts, as release.test.ts does too. */
+async function compileCode(settings: Settings): Promise<void> {
+  await using log = await openDisposableBroker({ kind: 'kafka', config: { 'bootstrap.servers': settings.bootstrap } })
+  const { worker } = await startToFirstRecord(log, sidesOn(settings)[0])
+  await worker.stop()
 }
 
 /** Programs start one after the other. Then all of them are idle at the same time, until their memory is measured. */
