@@ -10,7 +10,7 @@ const CONNECTIONS = 32
 /** With 1 s, V8 still compiled the code of the registry: 22,000 reads/s instead of 48,000. */
 const WARM_UP_MS = 4_000
 const DURATION_MS = 500
-const ROUNDS = 7
+const ROUNDS = 3
 
 /** Requests for `ratesOf`, stored in a file. */
 export type Load = { readonly requestsFile: string }
