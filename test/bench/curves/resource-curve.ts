@@ -1,7 +1,7 @@
 import { startKubernetes } from '../../env/kubernetes.ts'
 import { installCrds } from '../../support/crds.ts'
 import { kubeApi } from '../../support/kube-api.ts'
-import { measureChanges } from '../operator/changes.ts'
+import { measureChanges, untilEventsAreSent } from '../operator/changes.ts'
 import { startWorld } from '../operator/world.ts'
 import { residentMb } from '../process.ts'
 import { progress, type Settings } from '../settings.ts'
@@ -24,6 +24,7 @@ export async function curveOfResources(settings: Settings): Promise<Curve> {
         ready.push([objects, world.start.ms / 1_000])
         cpu.push([objects, (world.start.cpu['operator'] ?? 0) / objects])
         memory.push([objects, await residentMb(world.operator.pid)])
+        await untilEventsAreSent(world)
         const { p50Ms, p99Ms } = await measureChanges(world.place, objects)
         p50.push([objects, p50Ms])
         p99.push([objects, p99Ms])

@@ -6,7 +6,7 @@ import { atMost, type Figure } from '../figures.ts'
 import { residentMb } from '../process.ts'
 import { progress, type Settings } from '../settings.ts'
 import { countOf, perObject } from './calls.ts'
-import { CHANGES, type ChangeTimes, measureChanges } from './changes.ts'
+import { CHANGES, type ChangeTimes, measureChanges, untilEventsAreSent } from './changes.ts'
 import { benchSlowRuntimes } from './slow-runtimes.ts'
 import { type Spent, seconds, startWorld, type World } from './world.ts'
 
@@ -19,10 +19,6 @@ const MEMORY_MB = [
   { objects: 10_000, limit: 350 },
   { objects: 50_000, limit: 1_200 },
 ] as const
-/** Interval in which the operator must send no Event to be idle. */
-const SETTLE_MS = 5_000
-/** Twice the longest delay of an Event. */
-const SETTLE_MS_MAX = 240_000
 const STEADY_MS = 30_000
 const CALLS_PER_SECOND = 2
 const P50_MS = 300
@@ -98,18 +94,6 @@ async function measureSteady(world: World): Promise<Steady> {
   return {
     callsPerSecond: countOf(rest.api) / (rest.ms / 1_000),
     statusWrites: countOf(rest.api, /\/status$/),
-  }
-}
-
-/** The operator delays Events while it writes statuses. */
-async function untilEventsAreSent(world: World): Promise<void> {
-  const deadlineMs = performance.now() + SETTLE_MS_MAX
-  for (;;) {
-    const spent = await world.spending()
-    await delay(SETTLE_MS)
-    const events = countOf((await spent()).api, /events$/)
-    if (events === 0) return
-    if (performance.now() > deadlineMs) throw new Error(`${events} Events in ${SETTLE_MS} ms, although nothing changes`)
   }
 }
 
