@@ -131,7 +131,7 @@ export function cacheResponses(
       return handle(request, response)
     }
     const { headers, payload, encoding, bytes, endpoint } = known
-    // `writeHead` does not keep the array.
+    // The array can be reused, because `writeHead` copies its values.
     if (addsRequestId) headers[headers.length - 1] = requestIdOf(request)
     response.writeHead(200, headers).end(payload, encoding)
     onResponse?.({

@@ -28,7 +28,7 @@ export type ReconcilerOptions = {
   readonly resyncPeriodMs?: number
   /** Whether changes in a runtime enqueue its resources, so that polling them is not needed; absent: they do not. */
   readonly isPolled?: (runtime: RuntimeKind, name: string) => boolean
-  /** Lengthens the resync period of polled resources; absent: there are few. */
+  /** Number of resources of a kind. With many of them, the resync period of polled resources is longer; absent: 0. */
   readonly countResources?: (kind: ResourceKind) => number
   /** Whether the last list of a runtime did not contain an object; absent: runtimes are not listed. */
   readonly isKnownAbsent?: (runtime: RuntimeKind, name: string, object: string) => boolean
@@ -40,7 +40,7 @@ export const CONCURRENCY = 4
  * Resync period of resources whose runtime is polled. Lists do not show everything, such as a deleted old version.
  */
 const POLLED_RESYNC_MS = 600_000
-/** Lengthens that period: 30,000 Subjects in ten minutes would be 150 requests a second to their registry. */
+/** With many resources, the period is longer: 30,000 Subjects in ten minutes would be 150 requests a second to their registry. */
 const POLLED_RESYNCS_PER_SECOND_MAX = 10
 
 export type Reconcilers = { readonly [K in ResourceKind]: Reconciler<K> }

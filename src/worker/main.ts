@@ -185,7 +185,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     const urls = await startRest(startup, { reconciler, leader, peers, changes, activity })
     await joinGroup(startup, reconciler, advertisedUrl(urls[0] ?? '', settings))
     rotateSessionKeys(startup, leader)
-    // Not earlier: it would take CPU time from the start.
+    // The process starts only now, because its start would compete with that of the worker for CPU time.
     if (isWarm) isolation.warmUp()
     for (const url of urls) logger.info({ url }, 'listening')
     return { url: urls[0] ?? '', stop: () => life.stop() }

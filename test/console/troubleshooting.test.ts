@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, '../..')
 /** What a person clicks on after the overview. */
 const CLICKS_MAX = 3
 
-/** The rows of the tables of docs/operate.md whose first column is a symptom, as cells by column. */
+/** Reads the rows of all tables in docs/operate.md whose first column is named "symptom". A row maps column names to texts. */
 function symptomRows(): readonly (readonly string[])[] {
   const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8')
   const tables = [...page.matchAll(/^\| symptom .*\n\| ---.*\n((?:\|.*\n)+)/gm)]
@@ -22,7 +22,7 @@ describe('the symptoms of docs/operate.md', () => {
   const rows = symptomRows()
   const places = rows.map(([, , , place = '']) => place)
 
-  it('every symptom in operate.md has a path of at most three clicks in the console, or is marked as not shown', () => {
+  it('operate.md says for every symptom which clicks in the console show it, three at most, or that it does not show it', () => {
     expect(rows.length).toBeGreaterThan(25)
     expect(rows.filter((cells) => cells.length !== 4)).toEqual([])
     expect(places.filter((place) => !/^(?:Overview\b|Not shown: )/.test(place))).toEqual([])

@@ -75,8 +75,8 @@ export class KafkaCluster {
   }
 
   /**
-   * The controller responds when a change is committed. So a few concurrent changes use connections of their own, which long
-   * polls use afterwards.
+   * The controller responds to a request only when its change is committed. A few concurrent requests use separate connections,
+   * so that they do not wait for each other; long polls reuse these connections.
    */
   async #callController<Request, Response>(call: KafkaApi<Request, Response>, request: Request): Promise<Response> {
     const others = this.#controllerCalls++
@@ -153,12 +153,11 @@ export class KafkaCluster {
 
   /** Whether the cluster supports this version of an API. */
   async supports({ key, version }: KafkaApi<never, unknown>): Promise<boolean> {
-    this.#versions ??= this.onAnyNode(apiVersionsApi, undefined)
-    const versions = this.#versions
-    versions.catch(() => {
-      if (this.#versions === versions) this.#versions = undefined
+    this.#versions ??= this.onAnyNode(apiVersionsApi, undefined).catch((error: unknown) => {
+      this.#versions = undefined
+      throw error
     })
-    const known = (await versions).get(key)
+    const known = (await this.#versions).get(key)
     return known !== undefined && known.min <= version && version <= known.max
   }
 

@@ -4,7 +4,7 @@ import type { Logger } from '../../common/logging/logger.ts'
 import { entryPoint } from '../../common/program-files.ts'
 import type { WatchdogThreadData } from './watchdog-thread-main.ts'
 
-/** The limit has about this number of intervals, as far as their bounds permit. */
+/** The watchdog checks the main thread about this many times within `blockedMsMax`; an interval is 250 ms to 2 s. */
 const INTERVALS = 12
 const INTERVAL_MS_MIN = 250
 const INTERVAL_MS_MAX = 2_000
@@ -67,7 +67,7 @@ export function startMainThreadWatchdog(
 }
 
 function spawnShell(shell: string, intervalMs: number, blockedMsMax: number): ChildProcess {
-  // The first interval without a heartbeat may have begun with one.
+  // One more, because the main thread may have become blocked in the middle of the first interval.
   const limit = Math.ceil(blockedMsMax / intervalMs) + 1
   const args = [process.pid, intervalMs / 1_000, intervalMs, limit].map(String)
   const env = { PATH: process.env['PATH'] ?? '/usr/bin:/bin' }

@@ -40,7 +40,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   const topic = (kind: Kind) => storeTopic(kind, settings)
   let saved: Promise<readonly PartitionOffset[]> | undefined
   const readProgress = () => {
-    // Once for all topics: each requests its end afterwards.
+    // Read once for all topics. The end of each topic is requested afterwards, so it cannot be older than this progress.
     saved ??= broker.groups.offsets(settings.values['group.id'])
     return saved
   }

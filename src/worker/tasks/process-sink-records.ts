@@ -95,7 +95,7 @@ export async function processSinkRecords(
   }
 }
 
-/** After this many records, other work of the thread has a turn: a sink may be writing the records before them. */
+/** After this many records, the event loop runs other work, such as a `put` of the previous records. */
 const RECORDS_PER_TURN = 500
 const NO_HEADERS: readonly RecordHeader[] = []
 

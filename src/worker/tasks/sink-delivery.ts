@@ -17,19 +17,22 @@ export type SinkDeliveryOptions = {
   readonly counters: TaskCounters
   readonly clock: Clock
   readonly log: TaskLog
-  /** Called when a batch has to wait for its retry, and when none waits any more. No records are read meanwhile. */
+  /**
+   * Called with true when the sink has rejected a batch that will be retried, and with false when the sink has accepted it. The
+   * task reads no records in between.
+   */
   readonly onBlocked: (isBlocked: boolean) => void
-  /** Called when a put that ran beside the task has failed, so that the task does not wait for records. */
+  /** Called when a `put` has failed for good, so that the task stops waiting for records. */
   readonly onFailure: () => void
 }
 
 /**
- * Puts batches, one at a time and in their order. A sink that reads ahead is put a batch while the task converts the next one;
- * the batch that is put, or retried, and the next one are in memory.
+ * Calls `put` with one batch at a time, in their order. With `readsAhead`, the task converts the next batch while `put` runs, so
+ * at most two batches are in memory.
  */
 export class SinkDelivery {
   readonly #options: SinkDeliveryOptions
-  /** The batch that waits for its retry, and the one behind it. */
+  /** The batch that waits for its retry, and the batch after it, if that was already converted. */
   #blocked: SinkBatch[] = []
   #attempts = 0
   /** Earliest time of the next attempt, in ms of the monotonic clock. */
@@ -51,7 +54,7 @@ export class SinkDelivery {
     return this.#dueMs
   }
 
-  /** Puts a batch after those before it. Throws the error of a sink that failed for good, also later. */
+  /** Calls `put` when the earlier batches are accepted. Throws if the sink has failed for good, also with an earlier one. */
   async deliver(batch: SinkBatch): Promise<void> {
     await this.settled()
     if (this.isBlocked) {
@@ -62,7 +65,7 @@ export class SinkDelivery {
     if (!this.#options.plugin.readsAhead) await this.settled()
   }
 
-  /** Puts the batch that waits, if it is due, and the one behind it. */
+  /** Retries the batch that waits, if its retry is due, and then puts the batch after it. */
   async retry(): Promise<void> {
     if (!this.isBlocked || this.#options.clock.monotonicMs() < this.#dueMs) return
     const [first, ...others] = this.#blocked
@@ -72,13 +75,13 @@ export class SinkDelivery {
     if (!this.isBlocked) this.#options.onBlocked(false)
   }
 
-  /** Waits until the sink is not called. Throws the error of a sink that failed for good. */
+  /** Waits until `put` has returned. Throws the error of a sink that failed for good. */
   async settled(): Promise<void> {
     await this.#running
     this.throwFailure()
   }
 
-  /** Waits until the sink is not called. */
+  /** Waits until `put` has returned, also if it failed. */
   async idle(): Promise<void> {
     await this.#running
   }

@@ -19,7 +19,7 @@ import { sentence } from './sentence.ts'
 type EditorProps = {
   readonly path: string
   readonly row: DeadLetterRow
-  /** Topic to replay to, for a record whose headers do not name its original topic. */
+  /** Target topic of the replay; needed if the headers of the record do not name its original topic. */
   readonly target: string
   readonly onDone: () => void
 }

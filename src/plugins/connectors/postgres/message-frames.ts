@@ -9,13 +9,13 @@ export class MessageFrames {
   readonly #rowType: number
   readonly #passOn: (bytes: Buffer) => void
   readonly #onRows: (bytes: Buffer) => void
-  /** The beginning of a message whose end has not arrived, in the parts in which it arrived. */
+  /** The chunks of an incomplete message. */
   #parts: Buffer[] = []
   #partsBytes = 0
   /** Bytes that are needed before the message can be read. */
   #neededBytes = 0
 
-  /** `rowType`: the first byte of the messages with rows. */
+  /** `rowType`: type byte of the protocol messages that contain rows. */
   constructor(rowType: number, passOn: (bytes: Buffer) => void, onRows: (bytes: Buffer) => void) {
     this.#rowType = rowType
     this.#passOn = passOn
@@ -43,7 +43,7 @@ export class MessageFrames {
     this.#keep(bytes.subarray(at))
   }
 
-  /** The bytes that arrived, after those that were kept; undefined if they are not a whole message yet. */
+  /** Returns the kept chunks together with the new one; undefined if the message is still incomplete. */
   #joined(arrived: Buffer): Buffer | undefined {
     if (this.#partsBytes === 0) return arrived
     this.#parts.push(arrived)
@@ -62,7 +62,7 @@ export class MessageFrames {
     this.#neededBytes = bytes.length < ROW_HEADER_BYTES ? ROW_HEADER_BYTES : 1 + bytes.readUInt32BE(1)
   }
 
-  /** Passes on the beginning of a message that has not arrived as a whole. */
+  /** Passes on the chunks of an incomplete message. */
   flush(): void {
     if (this.#partsBytes > 0) this.#passOn(Buffer.concat(this.#parts))
     this.#parts = []

@@ -5,7 +5,7 @@ import type { ReadRows, RowTexts } from './row-texts.ts'
 
 /** Rows of this many bytes may wait for the reader. Then the socket is paused, and TCP stops the server. */
 const WAITING_BYTES_MAX = 1 << 20
-/** Rows of one step of the iteration. */
+/** Maximum number of rows that the iterator returns at once. */
 const ROWS_MAX = 1_000
 
 /** A column of a query result, as described by the server. */
@@ -34,8 +34,9 @@ export type RowStatement = {
   readonly operation: string
   readonly text: string
   readonly values: readonly string[]
-  /** The first byte of the messages with rows, and how they are read. */
+  /** Type byte of the protocol messages that contain rows. */
   readonly rowType: number
+  /** Decodes the rows of these messages. */
   readonly readRows: ReadRows
   readonly keyNames: ConnectionKeyNames | undefined
 }
@@ -51,9 +52,9 @@ type ClientConnection = {
 }
 
 /**
- * The rows of a statement. It takes the messages with rows from the socket before the client library does, because the library
- * creates several objects for each of them; all other messages are passed on. When the reader is slow, the socket is paused. A
- * stream that is not read to its end leaves the connection unusable: close it.
+ * The rows of a statement. It reads the messages that contain rows from the socket itself, because the client library would
+ * create several objects for each of them, and passes on all other messages. When the reader is slow, the socket is paused. A
+ * connection must be closed if the stream is not read to its end.
  */
 export class RowStream implements AsyncIterable<readonly RowTexts[]> {
   readonly #statement: RowStatement

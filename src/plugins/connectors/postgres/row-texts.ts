@@ -4,7 +4,7 @@ import { ROW_HEADER_BYTES } from './message-frames.ts'
 /** The texts of one row; null for NULL. */
 export type RowTexts = readonly (string | null)[]
 
-/** Reads consecutive messages. Their headers are NUL characters. It may overwrite the bytes. */
+/** Decodes the rows of consecutive messages, whose headers were replaced by NUL characters. It may overwrite the bytes. */
 export type ReadRows = (bytes: Buffer) => readonly RowTexts[]
 
 const BLANK_HEADER = '\0'.repeat(ROW_HEADER_BYTES)
@@ -37,7 +37,7 @@ function parseCell(cell: string): string | null {
   return cell === '\\N' ? null : cell.replace(/\\(.)/gs, (_, letter: string) => ESCAPES[letter] ?? letter)
 }
 
-/** Start and length of each cell of the rows that are read; the length is -1 for NULL. They are reused. */
+/** Start and length of each cell, in bytes; the length is -1 for NULL. The array is reused by each call of `readDataRows`. */
 let bounds = new Int32Array(1_024)
 
 /**

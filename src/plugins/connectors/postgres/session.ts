@@ -47,7 +47,7 @@ const load = createRequire(import.meta.url)
 const AS_TEXT = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
 /** Maximum number of named prepared statements. Each occupies memory on the server until the session ends. */
 const NAMES_MAX = 200
-/** The first bytes of the messages with rows. */
+/** Type bytes of the protocol messages that contain rows. */
 const DATA_ROW = 0x44
 const COPY_DATA = 0x64
 const KEEP_ALIVE_MS = 30_000
@@ -235,7 +235,7 @@ export class Session {
   async close(): Promise<void> {
     this.#closed = true
     this.#abortListener[Symbol.dispose]()
-    // A host that does not answer would be waited for until the timeout of the connection, and a pipeline until it is empty.
+    // Otherwise `end` would wait for a host that does not answer, or for all queries of a pipeline.
     if (!this.#isConnected || (this.#client.pipeline && !isIdle(this.#client))) this.#client.connection.stream.destroy()
     await this.#client.end().catch(() => undefined)
   }

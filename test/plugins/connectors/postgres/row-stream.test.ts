@@ -100,13 +100,13 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 }
 
-/** A row of a copy as the server writes it. */
+/** The protocol message in which the server sends a row of `COPY … TO STDOUT`. */
 function copyFrame(row: RowTexts): Buffer {
   const cells = row.map((text) => text?.replace(/[\b\f\n\r\t\v\\]/g, (letter) => ESCAPES[letter]!) ?? '\\N')
   return frame('d', Buffer.from(`${cells.join('\t')}\n`))
 }
 
-/** A row of a query as the server writes it. */
+/** The protocol message in which the server sends a row of a query. */
 function rowFrame(row: RowTexts): Buffer {
   const cells = row.map((text) => {
     const length = Buffer.alloc(4)

@@ -33,7 +33,7 @@ export class SentStatements {
     void this.track(this.session.query('commit a transaction', 'COMMIT'))
   }
 
-  /** Includes a query in `settled`. Its result may be awaited, too. */
+  /** Makes `settled` wait for a query. Returns the promise of its result. */
   track<Result>(running: Promise<Result>): Promise<Result> {
     running.catch(() => undefined)
     this.#running.push(running)
