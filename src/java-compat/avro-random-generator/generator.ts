@@ -74,34 +74,31 @@ let generated = 0
 const GENERATED_FIELDS_MAX = 500
 
 /**
- * Each record schema has a function of its own, so that V8 compiles one shape of objects into it. Its source contains
- * numbers only; names and generators are its arguments. The number in its name prevents V8 from reusing the function
- * of another schema with as many fields.
+ * Each record schema has a constructor of its own, so that V8 compiles one shape of objects into it. Its source contains
+ * numbers only; names and generators are its arguments. The number in its name prevents V8 from reusing the code of
+ * another schema with as many fields. The values are its parameters, because V8 then compiles it into its caller.
  */
 function recordGenerator(names: readonly string[], generators: readonly Generate[]): Generate {
-  const template: Readonly<Record<string, unknown>> = Object.fromEntries(names.map((name) => [name, null]))
-  if (names.length > GENERATED_FIELDS_MAX || names.includes('__proto__'))
-    return anyRecordGenerator(template, names, generators)
-  const assignments = names.map((_, at) => `record[name${at}] = generate${at}(random, index)`)
-  const parameters = names.flatMap((_, at) => [`name${at}`, `generate${at}`])
+  if (names.length > GENERATED_FIELDS_MAX || names.some((name) => name in Object.prototype))
+    return anyRecordGenerator(names, generators)
+  const values = names.map((_, at) => `value${at}`)
   generated += 1
   const create = new Function(
-    'template',
-    ...parameters,
-    `return function record${generated}(random, index) {
-      const record = { ...template }
-      ${assignments.join('\n')}
-      return record
+    'prototype',
+    ...names.flatMap((_, at) => [`name${at}`, `generate${at}`]),
+    `function Record${generated}(${values.join()}) {
+      ${values.map((value, at) => `this[name${at}] = ${value}`).join('\n')}
+    }
+    Record${generated}.prototype = prototype
+    return function record${generated}(random, index) {
+      return new Record${generated}(${values.map((_, at) => `generate${at}(random, index)`).join()})
     }`,
   )
-  return create(template, ...names.flatMap((name, at) => [name, generators[at]])) as Generate
+  return create(Object.prototype, ...names.flatMap((name, at) => [name, generators[at]])) as Generate
 }
 
-function anyRecordGenerator(
-  template: Readonly<Record<string, unknown>>,
-  names: readonly string[],
-  generators: readonly Generate[],
-): Generate {
+function anyRecordGenerator(names: readonly string[], generators: readonly Generate[]): Generate {
+  const template: Readonly<Record<string, unknown>> = Object.fromEntries(names.map((name) => [name, null]))
   return (random, index) => {
     const record = { ...template }
     for (let at = 0; at < names.length; at++) defineMember(record, names[at]!, generators[at]!(random, index))
@@ -144,7 +141,7 @@ function arrays({ items }: AvroArray, own: Arguments, location: string): Generat
 }
 
 function booleans({ iteration, odds = 0.5 }: Arguments): Generate {
-  if (iteration === undefined) return (random) => fraction(random) < odds
+  if (iteration === undefined) return (random) => random.fraction() < odds
   const { start } = iteration
   if (typeof start !== 'boolean') throw new Error("'start' of the iteration of a boolean must be true or false")
   return (_random, index) => (index % 2 === 0) === start
@@ -175,12 +172,11 @@ function numbers(type: NumberType, { range, iteration }: Arguments, logical: Jso
     return (random) => int64(BigInt.asIntN(64, (BigInt(random.below(2 ** 32)) << 32n) | BigInt(random.below(2 ** 32))))
   }
   const { min: lowest, max: highest } = BOUNDS[type]
-  const draw = between(Math.max(min ?? lowest, lowest), Math.min(max ?? highest, highest), isWhole)
+  const limits = { min: Math.max(min ?? lowest, lowest), max: Math.min(max ?? highest, highest) }
+  const draw = between(limits, isWhole)
   if (type === 'double') return draw
-  return (random) => {
-    const value = draw(random)
-    return isWhole && Number.isSafeInteger(value) ? value : finish(value)
-  }
+  if (isWhole && Number.isSafeInteger(limits.min) && Number.isSafeInteger(limits.max)) return draw
+  return (random) => finish(draw(random))
 }
 
 function timeRange(logical: Json | undefined): Arguments['range'] {
@@ -203,16 +199,15 @@ const FINISH: Readonly<Record<NumberType, (value: number) => unknown>> = {
   double: (value) => value,
 }
 
-function between(min: number, max: number, isWhole: boolean): (random: Random) => number {
-  if (min >= max) throw new Error(`the range from ${min} (inclusive) to ${max} (exclusive) is empty`)
-  const isSmall = Number.isInteger(min) && max - min <= 2 ** 32
-  const length = max - min
-  return isSmall && isWhole ? (random) => min + random.below(length) : (random) => min + fraction(random) * length
-}
+type Limits = { readonly min: number; readonly max: number }
 
-/** Returns a number from 0 (inclusive) to 1 (exclusive). */
-function fraction(random: Random): number {
-  return (random.below(2 ** 21) * 2 ** 32 + random.below(2 ** 32)) / 2 ** 53
+/** Draws a number from `min` (inclusive) to `max` (exclusive); with `isWhole`, an integer if `min` is one. */
+function between({ min, max }: Limits, isWhole: boolean): (random: Random) => number {
+  if (min >= max) throw new Error(`the range from ${min} (inclusive) to ${max} (exclusive) is empty`)
+  const length = max - min
+  if (!isWhole || !Number.isInteger(min)) return (random) => min + random.fraction() * length
+  if (length <= 2 ** 32) return (random) => min + random.below(length)
+  return (random) => Math.floor(min + random.fraction() * length)
 }
 
 function counter({ start, restart, step, initial }: Iteration): (index: number) => number {
@@ -236,11 +231,8 @@ function decimals(avro: BytesSchema, { range }: Arguments): Generate {
   }
   const unit = 10 ** (member('scale') ?? 0)
   const bound = Math.min(10 ** (member('precision') ?? 9), 2 ** 53)
-  const draw = between(
-    Math.ceil((range?.min ?? 0) * unit),
-    range?.max === undefined ? bound : Math.ceil(range.max * unit),
-    true,
-  )
+  const max = range?.max === undefined ? bound : Math.ceil(range.max * unit)
+  const draw = between({ min: Math.ceil((range?.min ?? 0) * unit), max }, true)
   return (random) => {
     const unscaled = BigInt(Math.floor(draw(random)))
     const packed = bigintToBytes(unscaled)

@@ -18,20 +18,16 @@ const TABLE_TEXTS_MAX = 4_096
 const TABLE_CHARACTERS_MAX = 65_536
 
 /**
- * Creates a generator. Most expressions have few texts, so a text is built once and then taken from a table by its
- * number.
+ * Creates a generator. Most expressions have few texts, so all are built at the first one and then taken from a table by
+ * their number.
  */
 export function toGenerator(texts: Texts): TextGenerator {
   if (!fitsTable(texts)) return texts.createBuilder()
   const { count, draw, textAt } = texts
-  const table = Array.from<string | undefined>({ length: count })
+  let table: readonly string[] | undefined
   return (random) => {
-    const number = draw(random)
-    const known = table[number]
-    if (known !== undefined) return known
-    const text = textAt(number)
-    table[number] = text
-    return text
+    table ??= Array.from({ length: count }, (_, number) => textAt(number))
+    return table[draw(random)]!
   }
 }
 
@@ -103,7 +99,7 @@ export function sequence(parts: readonly Texts[]): Texts {
   return {
     count: merged.reduce((product, { count }) => product * count, 1),
     lengthMax: merged.reduce((sum, { lengthMax }) => sum + lengthMax, 0),
-    draw: drawn.length === 1 ? drawn[0]!.draw : (random) => drawDigits(drawn, random),
+    draw: digitsOf(drawn),
     textAt: (number) => {
       let text = ''
       let left = number
@@ -124,11 +120,17 @@ export function sequence(parts: readonly Texts[]): Texts {
   }
 }
 
-/** Draws a number of which each digit is the number of a part's text. */
-function drawDigits(parts: readonly Texts[], random: Random): number {
-  let number = 0
-  for (let at = 0; at < parts.length; at++) number = number * parts[at]!.count + parts[at]!.draw(random)
-  return number
+/**
+ * Draws a number of which each digit is the number of a part's text. There is no loop, because V8 compiles functions
+ * of two parts into their caller.
+ */
+function digitsOf(parts: readonly Texts[]): Texts['draw'] {
+  if (parts.length === 0) return () => 0
+  if (parts.length === 1) return parts[0]!.draw
+  const middle = Math.floor(parts.length / 2)
+  const [first, second] = [digitsOf(parts.slice(0, middle)), digitsOf(parts.slice(middle))]
+  const base = parts.slice(middle).reduce((product, { count }) => product * count, 1)
+  return (random) => first(random) * base + second(random)
 }
 
 function mergeConstants(parts: readonly Texts[]): readonly Texts[] {

@@ -10,6 +10,7 @@ import { javaRegex } from '../../../src/java-compat/java-regex.ts'
 import { datagen } from '../../../src/plugins/connectors/datagen/datagen-source.ts'
 import { QUICKSTART_NAMES, quickstart } from '../../../src/plugins/connectors/datagen/quickstarts/quickstarts.ts'
 import { checkValue, decimalToText, runSource, validateConfig } from '../../../src/sdk/index.ts'
+import { type HandWrittenName, WRITTEN_BY_HAND } from '../../bench/datagen/written-by-hand.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import golden from './datagen.golden.json' with { type: 'json' }
 
@@ -145,6 +146,16 @@ describe('Datagen with a custom schema', () => {
     })
     expect(Object.fromEntries(digests)).toEqual(golden)
   })
+
+  it.each(Object.entries(WRITTEN_BY_HAND))(
+    'generates the same %s as the generator of the benchmark that is written by hand',
+    (name, expected) => {
+      const { avroText, keyField } = quickstart(name as HandWrittenName)
+      const { record } = createRecordGenerator(avroText, keyField)
+      const records = (generate: typeof record) => Array.from({ length: 500 }, (_, at) => generate(at, randomAt(3, at)))
+      expect(records(record)).toStrictEqual(records(expected))
+    },
+  )
 
   it('generates records with any field names and any number of fields', () => {
     const names = ['__proto__', 'constructor', 'default', 'random', ...Array.from({ length: 600 }, (_, at) => `f${at}`)]
