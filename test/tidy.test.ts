@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, normalize, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { EXPORTED, REPLACED_FILES, REPLACED_NAMES, unquotedIdentifiers } from './support/source-language.ts'
@@ -47,7 +47,43 @@ const LINES_MAX = 400
 
 const root = join(import.meta.dirname, '..')
 const files = (...patterns: string[]) => globSync(patterns, { cwd: root }).map((file) => file.split(sep).join('/'))
-const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
+const textOf = memoized((file) => readFileSync(join(root, file), 'utf8'))
+const exists = (path: string) => (/[*{]/.test(path) ? files(path).length > 0 : existsSync(join(root, path)))
+/** Everything that a file imports, types included; files of this project by their path from the root. */
+const importsOf = memoized((file): readonly string[] => {
+  const named = [...textOf(file).matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, specifier]) => specifier!)
+  return named.map((specifier) =>
+    specifier.startsWith('.')
+      ? relative(root, join(root, file, '..', specifier))
+          .split(sep)
+          .join('/')
+      : specifier,
+  )
+})
+
+/** The anchors of a page's headings, as GitHub makes them. */
+const anchorsOf = memoized((page): readonly string[] => {
+  const headings = [...textOf(page).matchAll(/^#+ (.+)$/gm)].map(([, title]) => title!)
+  return headings.map((title) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+})
+/** The names of a file's tests with their top-level suite. `%s`, which stands for a value of a table, is shown as `…`. */
+const testNames = memoized((file): readonly string[] => {
+  let suite = ''
+  return textOf(file)
+    .split('\n')
+    .flatMap((line) => {
+      if (line.startsWith('}')) suite = ''
+      const described = /^describe\w*\((?:\[.*?\], )?(['"`])(.+)\1, /.exec(line)
+      if (described !== null) suite = `${described[2]}: `
+      const title = /(?:^\s*|\()(['"`])(.+)\1,/.exec(line)?.[2]
+      return title === undefined ? [] : [suite + title.replaceAll('%s', '…')]
+    })
+})
 
 describe('modules', () => {
   const imports = files('src/**/*.ts').flatMap((file) => importsOf(file).map((target) => ({ file, target })))
@@ -196,7 +232,7 @@ describe('documents', () => {
     const broken = pages.flatMap((page) =>
       [...textOf(page).matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)]
         .map(([, target]) => normalize(join(page, '..', target!)))
-        .filter((target) => files(target).length === 0)
+        .filter((target) => !exists(target))
         .map((target) => ({ page, target })),
     )
     expect(broken).toEqual([])
@@ -209,35 +245,21 @@ describe('documents', () => {
           target: target === undefined ? page : normalize(join(page, '..', target)),
           anchor,
         }))
-        .filter(({ target, anchor }) => files(target).length > 0 && !anchorsOf(target).includes(anchor!))
+        .filter(({ target, anchor }) => exists(target) && !anchorsOf(target).includes(anchor!))
         .map(({ target, anchor }) => ({ page, target, anchor })),
     )
     expect(broken).toEqual([])
   })
 })
 
-/** The anchors of a page's headings, as GitHub makes them. */
-function anchorsOf(page: string): readonly string[] {
-  const headings = [...textOf(page).matchAll(/^#+ (.+)$/gm)].map(([, title]) => title!)
-  return headings.map((title) =>
-    title
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  )
-}
-
-/** Everything that a file imports, types included; files of this project by their path from the root. */
-function importsOf(file: string): readonly string[] {
-  const text = textOf(file)
-  const named = [...text.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, specifier]) => specifier!)
-  return named.map((specifier) =>
-    specifier.startsWith('.')
-      ? relative(root, join(root, file, '..', specifier))
-          .split(sep)
-          .join('/')
-      : specifier,
-  )
+/** Calls `read` once for each file. */
+function memoized<Result>(read: (file: string) => Result): (file: string) => Result {
+  const known = new Map<string, Result>()
+  return (file) => {
+    const result = known.get(file) ?? read(file)
+    known.set(file, result)
+    return result
+  }
 }
 
 function wordsOf(line: string): readonly string[] {
@@ -266,20 +288,6 @@ describe('docs/secure.md', () => {
   })
 })
 
-/** The names of a file's tests with their top-level suite. `%s`, which stands for a value of a table, is shown as `…`. */
-function testNames(file: string): readonly string[] {
-  let suite = ''
-  return textOf(file)
-    .split('\n')
-    .flatMap((line) => {
-      if (line.startsWith('}')) suite = ''
-      const described = /^describe\w*\((?:\[.*?\], )?(['"`])(.+)\1, /.exec(line)
-      if (described !== null) suite = `${described[2]}: `
-      const title = /(?:^\s*|\()(['"`])(.+)\1,/.exec(line)?.[2]
-      return title === undefined ? [] : [suite + title.replaceAll('%s', '…')]
-    })
-}
-
 describe('docs/architecture.md', () => {
   const page = textOf('docs/architecture.md')
 
@@ -302,7 +310,7 @@ describe('docs/architecture.md', () => {
   it('names only files that exist', () => {
     const paths = [...page.matchAll(/`((?:src|test|docs|charts|crds|rbac)\/[^`\s]*)`/g)].map(([, path]) => path!)
     expect(paths.length).toBeGreaterThan(80)
-    expect(paths.filter((path) => files(path).length === 0)).toEqual([])
+    expect(paths.filter((path) => !exists(path))).toEqual([])
   })
 })
 

@@ -294,11 +294,13 @@ async function startRest(
   return server.urls
 }
 
-function createDeadLetters({ settings, broker, stores, isolation, resolver }: Startup): ConnectorDeadLetters {
+function createDeadLetters({ settings, broker, life, stores, isolation, resolver }: Startup): ConnectorDeadLetters {
   const { values } = settings
+  const reader = new DeadLetterReader(broker)
+  life.onStop('dead letters', () => reader.close())
   return new ConnectorDeadLetters({
     broker,
-    reader: new DeadLetterReader(broker),
+    reader,
     plugins: isolation.plugins,
     resolver,
     connector: (name) => stores.configs.state.connector(name),

@@ -10,10 +10,7 @@ import type { ScanRequest, ScanResult } from './dead-letter-scan.ts'
 
 type ReadRequest = { readonly topic: string; readonly positions: readonly DeadLetterPosition[] }
 
-export type DeadLetterThreadData = {
-  readonly address: BrokerAddress
-  readonly request: ({ readonly do: 'scan' } & ScanRequest) | ({ readonly do: 'read' } & ReadRequest)
-}
+export type DeadLetterThreadRequest = ({ readonly do: 'scan' } & ScanRequest) | ({ readonly do: 'read' } & ReadRequest)
 
 export type DeadLetterThreadResult =
   | { readonly done: 'scan'; readonly result: ScanResult | undefined }
@@ -25,21 +22,29 @@ const READS_MAX = 2
 const WAITING_MAX = 4
 const MEMORY_MB_MAX = 256
 const TIMEOUT_MS = 30_000
+/** How long a thread waits for another request, such as the next page. */
+const IDLE_MS = 10_000
+
+export type DeadLetterReaderOptions = { readonly timeoutMs?: number; readonly idleMs?: number }
 
 /**
- * Reads dead letters in a thread that is started for each request. Anybody who can write to the topic can make its records
- * expensive to read, such as a compressed batch of millions of records: time and memory of the thread are limited, and the
- * thread that serves REST decodes no batch.
+ * Reads dead letters in threads. Anybody who can write to the topic can make its records expensive to read, such as a
+ * compressed batch of millions of records: time and memory of a thread are limited, and the thread that serves REST decodes
+ * no batch. A thread that failed handles no further request.
  */
 export class DeadLetterReader {
   readonly #broker: Broker
   readonly #timeoutMs: number
+  readonly #idleMs: number
   readonly #waiting: (() => void)[] = []
+  readonly #idle = new Set<DeadLetterThread>()
   #running = 0
+  #isClosed = false
 
-  constructor(broker: Broker, timeoutMs = TIMEOUT_MS) {
+  constructor(broker: Broker, { timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS }: DeadLetterReaderOptions = {}) {
     this.#broker = broker
     this.#timeoutMs = timeoutMs
+    this.#idleMs = idleMs
   }
 
   /** Undefined if the topic does not exist. */
@@ -54,15 +59,38 @@ export class DeadLetterReader {
     return done.done === 'read' ? done.result : []
   }
 
-  async #run(request: DeadLetterThreadData['request']): Promise<DeadLetterThreadResult> {
+  /** Ends the threads. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all([...this.#idle].map((thread) => thread.end()))
+  }
+
+  async #run(request: DeadLetterThreadRequest): Promise<DeadLetterThreadResult> {
     await this.#enter()
     try {
-      const result = await this.#runThread({ address: await this.#broker.address(), request })
+      const thread = this.#takeIdle() ?? new DeadLetterThread(await this.#broker.address())
+      const result = await thread.execute(request, this.#timeoutMs)
+      if (result.done === 'failed' || this.#isClosed) await thread.end()
+      else this.#keep(thread)
       if (result.done !== 'failed') return result
-      throw unreadable(request.topic, result.message)
+      throw new WorkerError(
+        'dead_letters_unreadable',
+        `the dead-letter topic '${request.topic}' cannot be read: ${result.message}`,
+      )
     } finally {
       this.#leave()
     }
+  }
+
+  #takeIdle(): DeadLetterThread | undefined {
+    const [thread] = this.#idle
+    if (thread !== undefined) this.#idle.delete(thread)
+    return thread
+  }
+
+  #keep(thread: DeadLetterThread): void {
+    this.#idle.add(thread)
+    thread.whenUnused(this.#idleMs, () => this.#idle.delete(thread))
   }
 
   async #enter(): Promise<void> {
@@ -80,32 +108,53 @@ export class DeadLetterReader {
     if (next === undefined) this.#running -= 1
     else next()
   }
+}
 
-  async #runThread(workerData: DeadLetterThreadData): Promise<DeadLetterThreadResult> {
-    const { address, request } = workerData
-    const thread = new Worker(entryPoint('worker/dead-letters/dead-letter-thread-main'), {
+/** Handles one request at a time. */
+class DeadLetterThread {
+  readonly #worker: Worker
+  #onResult: (result: DeadLetterThreadResult) => void = () => undefined
+  #onEnd: () => void = () => undefined
+  #idleTimer: NodeJS.Timeout | undefined
+
+  constructor(address: BrokerAddress) {
+    this.#worker = new Worker(entryPoint('worker/dead-letters/dead-letter-thread-main'), {
       name: 'dead letters',
-      workerData,
+      workerData: address,
       resourceLimits: heapLimits(MEMORY_MB_MAX),
       transferList: address.kind === 'thread' ? [address.port] : [],
     })
-    const settled = Promise.withResolvers<DeadLetterThreadResult>()
-    const timer = setTimeout(
-      () => settled.reject(unreadable(request.topic, `not read within ${this.#timeoutMs} ms`)),
-      this.#timeoutMs,
-    )
-    thread.once('message', settled.resolve)
-    thread.once('error', (error) => settled.reject(unreadable(request.topic, messageOf(error))))
-    thread.once('exit', () => settled.reject(unreadable(request.topic, 'its thread ended')))
-    try {
-      return await settled.promise
-    } finally {
-      clearTimeout(timer)
-      await thread.terminate()
-    }
+    this.#worker.on('message', (result: DeadLetterThreadResult) => this.#onResult(result))
+    this.#worker.on('error', (error) => this.#onResult({ done: 'failed', message: messageOf(error) }))
+    this.#worker.on('exit', () => {
+      this.#onResult({ done: 'failed', message: 'its thread ended' })
+      this.#onEnd()
+    })
   }
-}
 
-function unreadable(topic: string, reason: string): WorkerError {
-  return new WorkerError('dead_letters_unreadable', `the dead-letter topic '${topic}' cannot be read: ${reason}`)
+  async execute(request: DeadLetterThreadRequest, timeoutMs: number): Promise<DeadLetterThreadResult> {
+    clearTimeout(this.#idleTimer)
+    const settled = Promise.withResolvers<DeadLetterThreadResult>()
+    this.#onResult = settled.resolve
+    const message = `not read within ${timeoutMs} ms`
+    const timer = setTimeout(() => settled.resolve({ done: 'failed', message }), timeoutMs)
+    this.#worker.postMessage(request)
+    const result = await settled.promise
+    clearTimeout(timer)
+    return result
+  }
+
+  /** Ends the thread if it gets no request in `idleMs`. `onEnd` is called when it gets none any more, for any reason. */
+  whenUnused(idleMs: number, onEnd: () => void): void {
+    this.#onEnd = onEnd
+    this.#idleTimer = setTimeout(() => {
+      onEnd()
+      void this.end()
+    }, idleMs)
+  }
+
+  async end(): Promise<void> {
+    clearTimeout(this.#idleTimer)
+    await this.#worker.terminate()
+  }
 }

@@ -1,17 +1,20 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import type { Broker } from '../../broker/broker.ts'
+import type { BrokerAddress } from '../../broker/broker-address.ts'
 import { openBroker } from '../../broker/open-broker.ts'
 import { messageOf } from '../../common/errors.ts'
 import { silentLogger } from '../../common/logging/logger.ts'
-import type { DeadLetterThreadData, DeadLetterThreadResult } from './dead-letter-reader.ts'
+import type { DeadLetterThreadRequest, DeadLetterThreadResult } from './dead-letter-reader.ts'
 import { readDeadLetters, scanDeadLetters } from './dead-letter-scan.ts'
 
-// Entry point of the thread that reads dead letters for one request. `dead-letter-reader.ts` starts and ends it.
+// Entry point of a thread that reads dead letters. `dead-letter-reader.ts` starts and ends it.
 
-const { address, request } = workerData as DeadLetterThreadData
+let opened: Promise<Broker> | undefined
 
-async function execute(): Promise<DeadLetterThreadResult> {
+async function execute(request: DeadLetterThreadRequest): Promise<DeadLetterThreadResult> {
   try {
-    const broker = await openBroker(address, { logger: silentLogger() })
+    opened ??= openBroker(workerData as BrokerAddress, { logger: silentLogger() })
+    const broker = await opened
     if (request.do === 'scan') return { done: 'scan', result: await scanDeadLetters(broker, request) }
     return { done: 'read', result: await readDeadLetters(broker, request.topic, request.positions) }
   } catch (error) {
@@ -19,4 +22,4 @@ async function execute(): Promise<DeadLetterThreadResult> {
   }
 }
 
-parentPort?.postMessage(await execute())
+parentPort?.on('message', async (request: DeadLetterThreadRequest) => parentPort?.postMessage(await execute(request)))

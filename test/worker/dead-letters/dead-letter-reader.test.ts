@@ -1,9 +1,11 @@
+import { once } from 'node:events'
 import { join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { openBroker } from '../../../src/broker/open-broker.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
-import { DeadLetterReader } from '../../../src/worker/dead-letters/dead-letter-reader.ts'
+import { DeadLetterReader, type DeadLetterReaderOptions } from '../../../src/worker/dead-letters/dead-letter-reader.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const SCAN = { topic: 'dead', limit: 10, connector: 'sink' }
@@ -16,8 +18,23 @@ async function open(): Promise<Broker> {
   return broker
 }
 
+async function openReader(options?: DeadLetterReaderOptions, opening = open()): Promise<DeadLetterReader> {
+  const reader = new DeadLetterReader(await opening, options)
+  onTestFinished(() => reader.close())
+  return reader
+}
+
+/** The threads that are started until the end of the test. */
+function watchThreads(): readonly Worker[] {
+  const threads: Worker[] = []
+  const onThread = (thread: Worker) => void threads.push(thread)
+  process.on('worker', onThread)
+  onTestFinished(() => void process.off('worker', onThread))
+  return threads
+}
+
 it('a dead-letter topic that cannot be read in time is reported, and its thread ends', async () => {
-  const reader = new DeadLetterReader(await open(), 0)
+  const reader = await openReader({ timeoutMs: 0 })
   await expect(reader.scan(SCAN)).rejects.toMatchObject({
     code: 'dead_letters_unreadable',
     message: "the dead-letter topic 'dead' cannot be read: not read within 0 ms",
@@ -25,11 +42,31 @@ it('a dead-letter topic that cannot be read in time is reported, and its thread 
 })
 
 it('two requests read dead letters at once, four wait, and a further one is refused', async () => {
-  const reader = new DeadLetterReader(await open())
+  const reader = await openReader()
   const running = [1, 2, 3, 4, 5, 6].map(() => reader.scan(SCAN))
   await expect(reader.scan(SCAN)).rejects.toMatchObject({ code: 'dead_letters_busy' })
   expect((await Promise.all(running)).map((result) => result?.records)).toEqual([[], [], [], [], [], []])
   expect(await reader.read('dead', [{ partition: 0, offset: 7 }])).toEqual([undefined])
+})
+
+it('consecutive requests share a thread, which ends when there is no further one', async () => {
+  const reader = await openReader({ idleMs: 0 })
+  const threads = watchThreads()
+  await reader.scan(SCAN)
+  await reader.read('dead', [])
+  expect(threads).toHaveLength(1)
+  await once(threads[0] as Worker, 'exit')
+  expect((await reader.scan(SCAN))?.records).toEqual([])
+  expect(threads).toHaveLength(2)
+})
+
+it('a request after a failed one is handled by a new thread', async () => {
+  const reader = await openReader()
+  const threads = watchThreads()
+  await reader.scan(SCAN)
+  await expect(reader.read('dead', [null as never])).rejects.toMatchObject({ code: 'dead_letters_unreadable' })
+  expect((await reader.scan(SCAN))?.records).toEqual([])
+  expect(threads).toHaveLength(2)
 })
 
 it('100,000 small records in large batches are read within the limits', async () => {
@@ -38,7 +75,8 @@ it('100,000 small records in large batches are read within the limits', async ()
   const small = { topic: 'dead', key: null, value: Buffer.from('x'), headers: [], timestampMs: 1 }
   await producer.send(Array.from({ length: 100_000 }, () => small))
   await producer.close()
-  const found = await new DeadLetterReader(broker).scan({ ...SCAN, exceptionClass: 'None' })
+  const reader = await openReader({}, Promise.resolve(broker))
+  const found = await reader.scan({ ...SCAN, exceptionClass: 'None' })
   expect(found?.records).toEqual([])
   // A scan stops after its maximum, and says where to continue.
   expect(found?.partitions[0]?.olderBefore).toBeGreaterThan(90_000)
