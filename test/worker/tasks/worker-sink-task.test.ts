@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import type { RawConfig } from '../../../src/sdk/index.ts'
@@ -125,6 +126,27 @@ describe('WorkerSinkTask', () => {
     puts[0]!.resolve()
     await stopping
     expect(await broker.groups.offsets('connect-out')).toEqual([{ topic: 'lines', partition: 0, offset: 1 }])
+  })
+
+  it('flushes and commits earlier records only after the running put of a sink that reads ahead', async () => {
+    const broker = await openLog('a')
+    const calls: string[] = []
+    const task = startSink(broker, ({ requestCommit }) => ({
+      readsAhead: true,
+      async put([record]) {
+        calls.push(`put ${record?.value}`)
+        if (record?.value === 'b') requestCommit()
+        // A commit that did not wait for this put would call flush before the next turn of the event loop.
+        await setImmediate()
+        calls.push(`stored ${record?.value}`)
+      },
+      flush: (offsets) => void calls.push(`flush ${offsets.map(({ offset }) => offset)}`),
+    }))
+    await expect.poll(() => task.counters.recordsOut).toBe(1)
+    await produceTexts(broker, 'lines', 'b')
+    await expect.poll(() => task.counters.commits).toBe(1)
+    expect(calls).toEqual(['put a', 'stored a', 'put b', 'stored b', 'flush 2'])
+    await task.stop()
   })
 
   it('fails when a put of a sink that reads ahead fails, without more records', async () => {
@@ -340,11 +362,12 @@ const JSON_VALUES = { 'value.converter': 'JsonConverter', 'key.converter': 'Stri
 
 function startSink(
   broker: Broker,
-  sink: SinkTask,
+  sink: SinkTask | ((context: SinkContext<unknown>) => SinkTask),
   worker: Partial<TaskDefaults> = {},
   config: RawConfig = { topics: 'lines' },
   task = 0,
 ) {
-  const own = defineSink({ class: 'Own', version: '1', summary: 'Own.', config: z.object({}), start: () => sink })
+  const start = typeof sink === 'function' ? sink : () => sink
+  const own = defineSink({ class: 'Own', version: '1', summary: 'Own.', config: z.object({}), start })
   return startTask(broker, own, config, { connector: 'out', task, worker: { ...TASK_DEFAULTS, ...worker } })
 }
