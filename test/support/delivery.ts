@@ -38,7 +38,7 @@ export function advance(delivery: SourceDelivery, position: number): Promise<voi
   return delivery.deliver({ records: [], sources: [], bytes: 0 }, { records: [], progress, end: undefined })
 }
 
-export function atLeastOnce() {
+export function atLeastOnce({ listens = true, logsContent = false } = {}) {
   const counters = countersIn()
   const producer = new FakeProducer(true)
   const { onFailure, failures } = failureCount()
@@ -55,7 +55,8 @@ export function atLeastOnce() {
     commitTimeoutMs: COMMIT_TIMEOUT_MS,
     onFailure,
     skipRejected,
-    listeners,
+    logsContent,
+    ...(listens && { listeners }),
   })
   return { notified, committed, rejected, written, producer, delivery, failures, counters, clock: own.clock }
 }

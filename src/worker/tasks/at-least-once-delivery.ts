@@ -1,12 +1,18 @@
 import type { Producer, SendResult } from '../../broker/broker.ts'
 import type { Clock } from '../../common/clock.ts'
 import { withTimeout } from '../../common/timeout.ts'
-import type { Position, TaskLog } from '../../sdk/index.ts'
+import type { Position, StoredListener, TaskLog } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
 import { AcknowledgedPrefix } from './acknowledged-prefix.ts'
 import { failLateCommit } from './commit-timeout.ts'
 import { InFlightRecords } from './in-flight-records.ts'
-import { bytesOf, type ConvertedBatch, type FailedSourceRecord, producerFailure } from './process-source-records.ts'
+import {
+  bytesOf,
+  type ConvertedBatch,
+  type FailedSourceRecord,
+  producerFailure,
+  withoutContent,
+} from './process-source-records.ts'
 import type { SourceBatch, SourceDelivery } from './source-delivery.ts'
 import type { SourceOffsets } from './source-offsets.ts'
 import { NOTHING_SENT, type SourceListeners, storedPositions } from './stored-positions.ts'
@@ -26,6 +32,8 @@ export type AtLeastOnceOptions = {
    */
   readonly skipRejected: (rejected: readonly FailedSourceRecord[]) => Promise<void>
   readonly listeners?: () => SourceListeners
+  /** Whether the content of a rejected record is logged, so that it is kept until the record is stored. */
+  readonly logsContent: boolean
   readonly counters: TaskCounters
   readonly clock: Clock
   /** Timeout of a commit, in ms. */
@@ -55,15 +63,13 @@ export class AtLeastOnceDelivery implements SourceDelivery {
     this.#inFlight = new InFlightRecords(options.counters, options.signal)
   }
 
-  async deliver(outgoing: ConvertedBatch, { records, progress }: SourceBatch): Promise<void> {
+  async deliver(outgoing: ConvertedBatch, batch: SourceBatch): Promise<void> {
     const { onStored: listener } = this.#options.listeners?.() ?? {}
-    const acknowledge = this.#prefix.add(progress)
-    const onStored: OnStored = (sent, rejected) => {
-      acknowledge()
-      listener?.(records, () => storedPositions(records, outgoing, sent, new Set(rejected.map(({ record }) => record))))
-    }
+    const acknowledge = this.#prefix.add(batch.progress)
+    const onStored = listener === undefined ? acknowledge : notifying(listener, acknowledge, outgoing, batch)
+    const keepsContent = listener !== undefined || this.#options.logsContent
     if (outgoing.records.length === 0) onStored(NOTHING_SENT, [])
-    else this.#send(outgoing, onStored)
+    else this.#send(keepsContent ? outgoing : { ...outgoing, sources: outgoing.sources.map(withoutContent) }, onStored)
     await this.#inFlight.waitForRoom()
     if (this.#failure !== undefined) throw this.#failure
   }
@@ -126,5 +132,18 @@ export class AtLeastOnceDelivery implements SourceDelivery {
       log.warn({ err: error }, 'offsets could not be committed; the next commit retries')
     }
     countCommitMs(counters, clock.monotonicMs() - startMs)
+  }
+}
+
+/** A function of its own, because a closure in `deliver` would keep the source records of every batch until it is stored. */
+function notifying(
+  listener: StoredListener,
+  acknowledge: () => void,
+  outgoing: ConvertedBatch,
+  { records }: SourceBatch,
+): OnStored {
+  return (sent, rejected) => {
+    acknowledge()
+    listener(records, () => storedPositions(records, outgoing, sent, new Set(rejected.map(({ record }) => record))))
   }
 }

@@ -1,4 +1,4 @@
-import type { Producer } from '../../broker/broker.ts'
+import type { Producer, SendResult } from '../../broker/broker.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { Position, SourceRecord, StoredListener, StoredPosition } from '../../sdk/index.ts'
 import type { TransactionBoundary } from '../configuration/task-config.ts'
@@ -118,23 +118,31 @@ export class ExactlyOnceDelivery implements SourceDelivery {
   #send(outgoing: ConvertedBatch, batch: readonly SourceRecord[], progress: SourceBatch['progress']): Promise<void> {
     const { producer, counters, listeners } = this.#options
     const { records, bytes } = outgoing
+    const { length } = records
     if (!this.#isOpen) producer.begin()
     this.#isOpen = true
     for (const reached of progress) this.#progress.set(partitionId(reached.partition), reached)
     const { onStored } = listeners?.() ?? {}
-    const delivered: Delivered | undefined = onStored && { batch, positions: [], onStored }
-    if (delivered) this.#delivered.push(delivered)
+    const locate = onStored && this.#locating({ batch, positions: [], onStored }, outgoing)
     const stored = producer
       .send(records)
       .then((result) => {
-        counters.recordsOut += records.length
+        counters.recordsOut += length
         counters.bytesOut += bytes
-        if (delivered) delivered.positions = storedPositions(batch, outgoing, result)
+        locate?.(result)
       })
       .catch((error: unknown) => this.#fail(error))
       .finally(() => this.#sends.delete(stored))
     this.#sends.add(stored)
     return stored
+  }
+
+  /** A method of its own, because a closure in `#send` would keep the source records of every batch until it is stored. */
+  #locating(delivered: Delivered, outgoing: ConvertedBatch): (result: SendResult) => void {
+    this.#delivered.push(delivered)
+    return (result) => {
+      delivered.positions = storedPositions(delivered.batch, outgoing, result)
+    }
   }
 
   async #commit(isDueAfterwards = false): Promise<void> {

@@ -26,6 +26,14 @@ export type FailedSourceRecord = {
   readonly error: unknown
 }
 
+/**
+ * What is kept of a source record until it is stored, besides the converted bytes: the values of its columns are several times
+ * larger, and each collection of the young generation would copy them.
+ */
+export function withoutContent({ topic, timestampMs, sourcePartition, sourceOffset }: SourceRecord): SourceRecord {
+  return { topic, timestampMs: timestampMs ?? null, value: undefined, sourcePartition, sourceOffset }
+}
+
 type MutableRecord = { -readonly [Member in keyof NewRecord]: NewRecord[Member] }
 
 export type SourceProcessingOptions = {

@@ -180,6 +180,7 @@ export class WorkerSourceTask {
   ): Promise<SourceDelivery> {
     const { counters, clock, log, spec } = this.#context
     const { transactionalId, config } = spec
+    const { errors, transactions } = parseTaskConfig(config)
     const offsets = new SourceOffsets(spec)
     const onFailure = () => this.#failed.abort()
     if (transactionalId === undefined) {
@@ -190,6 +191,7 @@ export class WorkerSourceTask {
         offsets,
         skipRejected,
         listeners,
+        logsContent: errors.log && errors.logRecords,
         counters,
         clock,
         commitTimeoutMs: spec.worker.commitTimeoutMs,
@@ -198,7 +200,7 @@ export class WorkerSourceTask {
         onFailure,
       })
     }
-    const { boundary } = parseTaskConfig(config).transactions
+    const { boundary } = transactions
     const transactionTimeoutMs = Math.min(
       TRANSACTION_MS_MAX,
       Math.max(TRANSACTION_MS_MIN, 2 * this.#commitIntervalMs()),

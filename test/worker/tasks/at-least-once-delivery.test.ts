@@ -104,6 +104,24 @@ describe('AtLeastOnceDelivery', () => {
     expect([counters.recordsOut, counters.bytesOut, counters.recordsActive]).toEqual([2, 2, 0])
   })
 
+  it.each([
+    ['with its content if that is logged', { listens: false, logsContent: true }, 'v'],
+    ['with its content if the source has a listener', { listens: true, logsContent: false }, 'v'],
+    ['without its content otherwise', { listens: false, logsContent: false }, undefined],
+  ])('keeps a record until it is stored %s', async (_, given, value) => {
+    const { producer, delivery, rejected, written } = atLeastOnce(given)
+    await deliver(delivery, 1)
+    producer.refuseRecord(0, 0, new Error('too large'))
+    producer.acknowledge(0)
+    await new FakeClock().advance(0)
+    expect(rejected).toMatchObject([
+      { record: { topic: 't', sourcePartition: {}, sourceOffset: { position: 1 } }, converted: { topic: 't' } },
+    ])
+    expect(rejected[0]?.record.value).toBe(value)
+    written.resolve()
+    await delivery.close()
+  })
+
   it('commits no offset past a rejected record that may not be skipped', async () => {
     const { producer, delivery, failures, written } = atLeastOnce()
     await deliver(delivery, 1)

@@ -8,15 +8,15 @@ export const ROW_HEADER_BYTES = 5
 export class MessageFrames {
   readonly #rowType: number
   readonly #passOn: (bytes: Buffer) => void
-  readonly #onRows: (bytes: Buffer) => void
+  readonly #onRows: (bytes: Buffer, count: number) => void
   /** The chunks of an incomplete message. */
   #parts: Buffer[] = []
   #partsBytes = 0
   /** Bytes that are needed before the message can be read. */
   #neededBytes = 0
 
-  /** `rowType`: type byte of the protocol messages that contain rows. */
-  constructor(rowType: number, passOn: (bytes: Buffer) => void, onRows: (bytes: Buffer) => void) {
+  /** `rowType`: type byte of the protocol messages that contain rows. `onRows` receives consecutive ones, and their number. */
+  constructor(rowType: number, passOn: (bytes: Buffer) => void, onRows: (bytes: Buffer, count: number) => void) {
     this.#rowType = rowType
     this.#passOn = passOn
     this.#onRows = onRows
@@ -27,19 +27,22 @@ export class MessageFrames {
     if (bytes === undefined) return
     let at = 0
     let rowsStart = 0
+    let count = 0
     while (at + ROW_HEADER_BYTES <= bytes.length) {
       const end = at + 1 + bytes.readUInt32BE(at + 1)
       if (end > bytes.length) break
       if (bytes[at] === this.#rowType) {
         for (let index = at; index < at + ROW_HEADER_BYTES; index++) bytes[index] = 0
+        count += 1
       } else {
-        this.#emit(bytes, rowsStart, at)
+        this.#emit(bytes.subarray(rowsStart, at), count)
         this.#passOn(bytes.subarray(at, end))
         rowsStart = end
+        count = 0
       }
       at = end
     }
-    this.#emit(bytes, rowsStart, at)
+    this.#emit(bytes.subarray(rowsStart, at), count)
     this.#keep(bytes.subarray(at))
   }
 
@@ -69,7 +72,7 @@ export class MessageFrames {
     this.#partsBytes = 0
   }
 
-  #emit(bytes: Buffer, start: number, end: number): void {
-    if (start < end) this.#onRows(bytes.subarray(start, end))
+  #emit(bytes: Buffer, count: number): void {
+    if (count > 0) this.#onRows(bytes, count)
   }
 }

@@ -51,16 +51,23 @@ type ClientConnection = {
   sync(): void
 }
 
+/** Consecutive messages that contain rows. */
+type UndecodedRows = { readonly bytes: Buffer; readonly count: number }
+
 /**
  * The rows of a statement. It reads the messages that contain rows from the socket itself, because the client library would
- * create several objects for each of them, and passes on all other messages. When the reader is slow, the socket is paused. A
- * connection must be closed if the stream is not read to its end.
+ * create several objects for each of them, and passes on all other messages. Rows are decoded when they are read: texts that
+ * wait for the reader would be copied by each collection of the young generation. When the reader is slow, the socket is
+ * paused. A connection must be closed if the stream is not read to its end.
  */
 export class RowStream implements AsyncIterable<readonly RowTexts[]> {
   readonly #statement: RowStatement
   #fields: readonly ResultField[] = []
+  /** The rest of the rows that were decoded together. */
   #rows: RowTexts[] = []
-  #bytes = 0
+  #undecoded: UndecodedRows[] = []
+  #undecodedCount = 0
+  #undecodedBytes = 0
   #socket: Socket | undefined
   #isOver = false
   #failure: Error | undefined
@@ -89,28 +96,50 @@ export class RowStream implements AsyncIterable<readonly RowTexts[]> {
    * after the rows before it.
    */
   async read(rowsMin: number, rowsMax: number): Promise<readonly RowTexts[]> {
-    while (this.#rows.length < rowsMin && this.#bytes < WAITING_BYTES_MAX && !this.#isOver) {
+    while (this.#rows.length + this.#undecodedCount < rowsMin && !this.#isFull && !this.#isOver) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })
     }
-    const { operation, keyNames } = this.#statement
-    if (this.#rows.length === 0 && this.#failure !== undefined)
-      throw toDatabaseError(this.#failure, operation, keyNames)
     const rows = this.#rows
+    this.#decode(rows, rowsMax)
+    const { operation, keyNames } = this.#statement
+    if (rows.length === 0 && this.#failure !== undefined) throw toDatabaseError(this.#failure, operation, keyNames)
     this.#rows = rows.length > rowsMax ? rows.splice(rowsMax) : []
-    this.#bytes *= this.#rows.length / Math.max(1, rows.length + this.#rows.length)
-    if (this.#bytes < WAITING_BYTES_MAX && this.#socket?.isPaused()) this.#socket.resume()
+    if (!this.#isFull && this.#socket?.isPaused()) this.#socket.resume()
     return rows
+  }
+
+  get #isFull(): boolean {
+    return this.#undecodedBytes >= WAITING_BYTES_MAX
+  }
+
+  /** Appends rows until there are `rowsMax`, or more if they arrived together. */
+  #decode(into: RowTexts[], rowsMax: number): void {
+    while (into.length < rowsMax) {
+      const next = this.#undecoded.shift()
+      if (next === undefined) return
+      this.#undecodedBytes -= next.bytes.length
+      this.#undecodedCount -= next.count
+      try {
+        for (const row of this.#statement.readRows(next.bytes)) into.push(row)
+      } catch (error) {
+        // The rows behind those that cannot be decoded are not returned.
+        this.#undecoded = []
+        this.handleError(error as Error)
+        this.#socket?.destroy(error as Error)
+        return
+      }
+    }
   }
 
   // The methods below are called by the client library.
 
   submit(connection: ClientConnection): void {
-    const { text, values, rowType, readRows } = this.#statement
+    const { text, values, rowType } = this.#statement
     const socket = connection.stream
     const [passOn] = socket.listeners('data') as ((bytes: Buffer) => void)[]
-    const frames = new MessageFrames(rowType, passOn!, (bytes) => this.#add(readRows(bytes), bytes.length))
+    const frames = new MessageFrames(rowType, passOn!, (bytes, count) => this.#add({ bytes, count }))
     const onData = (bytes: Buffer) => {
       try {
         frames.push(bytes)
@@ -118,7 +147,7 @@ export class RowStream implements AsyncIterable<readonly RowTexts[]> {
         socket.destroy(error as Error)
       }
       if (this.#isOver) release()
-      else if (this.#bytes >= WAITING_BYTES_MAX) socket.pause()
+      else if (this.#isFull) socket.pause()
     }
     const release = () => {
       socket.off('data', onData)
@@ -153,9 +182,10 @@ export class RowStream implements AsyncIterable<readonly RowTexts[]> {
 
   handleCommandComplete(): void {}
 
-  #add(rows: readonly RowTexts[], bytes: number): void {
-    for (const row of rows) this.#rows.push(row)
-    this.#bytes += bytes
+  #add(rows: UndecodedRows): void {
+    this.#undecoded.push(rows)
+    this.#undecodedBytes += rows.bytes.length
+    this.#undecodedCount += rows.count
     this.#notify()
   }
 

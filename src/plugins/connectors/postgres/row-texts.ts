@@ -65,13 +65,14 @@ export function readDataRows(bytes: Buffer): readonly RowTexts[] {
   const text = isAscii(bytes) ? bytes.toString('latin1') : undefined
   let cell = 0
   return counts.map((count) => {
-    const row: (string | null)[] = []
-    for (let left = count; left > 0; left--) {
+    // An array that grows would reserve room for 17 cells.
+    const row = new Array<string | null>(count)
+    for (let column = 0; column < count; column++) {
       const start = bounds[cell++]!
       const length = bounds[cell++]!
-      if (length < 0) row.push(null)
-      else
-        row.push(text === undefined ? bytes.toString('utf8', start, start + length) : text.slice(start, start + length))
+      if (length < 0) row[column] = null
+      else if (text === undefined) row[column] = bytes.toString('utf8', start, start + length)
+      else row[column] = text.slice(start, start + length)
     }
     return row
   })

@@ -1,6 +1,9 @@
+import type { Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MessageFrames } from '../../../../src/plugins/connectors/postgres/message-frames.ts'
+import { RowStream } from '../../../../src/plugins/connectors/postgres/row-stream.ts'
 import {
   type ReadRows,
   type RowTexts,
@@ -64,6 +67,52 @@ describe('MessageFrames', () => {
   })
 })
 
+describe('RowStream', () => {
+  it('returns the rows before bytes that it cannot decode, and then fails without those behind them', async () => {
+    const { stream, socket, errors } = openStream()
+    const broken = rowFrame(['b'])
+    broken.writeInt32BE(30, 7)
+    for (const bytes of [rowFrame(['a']), broken, rowFrame(['c'])]) socket.emit('data', bytes)
+    expect(await stream.read(1, 10)).toEqual([['a']])
+    await expect(stream.read(1, 10)).rejects.toThrow('could not read rows')
+    await expect
+      .poll(() => errors)
+      .toEqual([expect.objectContaining({ message: expect.stringMatching('a cell that') })])
+  })
+
+  it('pauses the socket while many bytes wait, and returns as many rows as the reader requests', async () => {
+    const { stream, socket } = openStream()
+    const rows = Array.from({ length: 1_200 }, (_, id) => [String(id), 'x'.repeat(1_000)])
+    for (const row of rows) socket.emit('data', rowFrame(row))
+    expect(socket.isPaused()).toBe(true)
+    expect(await stream.read(500, 500)).toEqual(rows.slice(0, 500))
+    expect(socket.isPaused()).toBe(false)
+    stream.handleReadyForQuery()
+    expect(await stream.read(1_000, 1_000)).toEqual(rows.slice(500))
+    expect(await stream.read(1_000, 1_000)).toEqual([])
+  })
+})
+
+/** A stream whose socket receives what the test emits. */
+function openStream() {
+  const socket = new PassThrough()
+  const errors: unknown[] = []
+  socket.on('error', (error) => errors.push(error))
+  socket.on('data', () => undefined)
+  const stream = new RowStream({
+    operation: 'read rows',
+    text: '',
+    values: [],
+    rowType: 'D'.charCodeAt(0),
+    readRows: readDataRows,
+    keyNames: undefined,
+  })
+  const ignore = () => undefined
+  const connection = { parse: ignore, bind: ignore, describe: ignore, execute: ignore, sync: ignore }
+  stream.submit({ ...connection, stream: socket as unknown as Socket })
+  return { stream, socket, errors }
+}
+
 function readFrames(bytes: Buffer, sizes: readonly number[], type: string, readRows: ReadRows) {
   const read: RowTexts[] = []
   let passedOn = ''
@@ -72,7 +121,11 @@ function readFrames(bytes: Buffer, sizes: readonly number[], type: string, readR
     (message) => {
       passedOn += String.fromCharCode(message[0]!)
     },
-    (rows) => void read.push(...readRows(rows)),
+    (together, count) => {
+      const rows = readRows(together)
+      expect(rows).toHaveLength(count)
+      read.push(...rows)
+    },
   )
   for (let at = 0, index = 0; at < bytes.length; index += 1) {
     const size = sizes[index % sizes.length]!

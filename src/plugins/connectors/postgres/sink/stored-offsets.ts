@@ -30,22 +30,25 @@ export class StoredOffsets {
 
   /** Returns the records that are not written yet. Locks the offsets until the transaction ends. */
   async remaining(session: Session, records: readonly SinkRecord[]): Promise<readonly SinkRecord[]> {
-    const stored = await this.#read(session, partitionsOf(records), 'ORDER BY o.topic, o.partition FOR UPDATE OF o')
-    const next = new Map(stored.map(({ topic, partition, offset }) => [`${topic}/${partition}`, offset]))
-    return records.filter(({ origin }) => origin.offset >= (next.get(`${origin.topic}/${origin.partition}`) ?? 0))
+    const stored = await this.#read(session, lastOrigins(records), 'ORDER BY o.topic, o.partition FOR UPDATE OF o')
+    const next = new Map(stored.map((position) => [partitionKey(position), position.offset]))
+    let previous: SinkPartition | undefined
+    let from = 0
+    return records.filter(({ origin }) => {
+      if (!isSamePartition(origin, previous)) from = next.get(partitionKey(origin)) ?? 0
+      previous = origin
+      return origin.offset >= from
+    })
   }
 
   /** Stores the offsets after these records. Must run in the same transaction as the writes. */
   async advance(session: Session, records: readonly SinkRecord[]): Promise<void> {
-    const next = new Map<string, SinkPosition>()
-    for (const { origin } of records)
-      next.set(`${origin.topic}/${origin.partition}`, { ...origin, offset: origin.offset + 1 })
     const sql = `UPDATE ${this.#table} AS o SET next_offset = r.next_offset
       FROM unnest($2::text[], $3::int[], $4::bigint[]) AS r (topic, partition, next_offset)
       WHERE o.connector = $1 AND o.topic = r.topic AND o.partition = r.partition AND o.next_offset < r.next_offset`
-    const positions = [...next.values()]
-    const offsets = textFromItems(positions.map(({ offset }) => String(offset)))
-    await session.query('store the offsets', sql, [...this.#partitionParameters(positions), offsets])
+    const origins = lastOrigins(records)
+    const offsets = textFromItems(origins.map(({ offset }) => String(offset + 1)))
+    await session.execute('store the offsets', sql, [...this.#partitionParameters(origins), offsets])
   }
 
   async #create(session: Session): Promise<void> {
@@ -77,6 +80,20 @@ export class StoredOffsets {
   }
 }
 
-function partitionsOf(records: readonly SinkRecord[]): readonly SinkPartition[] {
-  return [...new Map(records.map(({ origin }) => [`${origin.topic}/${origin.partition}`, origin])).values()]
+/** Returns the last position of each partition. Consecutive records usually have the same one, and then cost a comparison. */
+function lastOrigins(records: readonly SinkRecord[]): readonly SinkPosition[] {
+  const last = new Map<string, SinkPosition>()
+  for (let index = 0; index < records.length; index++) {
+    const { origin } = records[index]!
+    if (!isSamePartition(origin, records[index + 1]?.origin)) last.set(partitionKey(origin), origin)
+  }
+  return [...last.values()]
+}
+
+function isSamePartition({ topic, partition }: SinkPartition, other: SinkPartition | undefined): boolean {
+  return other !== undefined && partition === other.partition && topic === other.topic
+}
+
+function partitionKey({ topic, partition }: SinkPartition): string {
+  return `${topic}/${partition}`
 }
