@@ -51,6 +51,27 @@ async function workerAway() {
   return Object.assign(worker, { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
 }
 
+/** A registry with the subject `user`. It counts the lookups of a schema and the lists of all subjects. */
+async function registryWithSubject() {
+  const schema = { subject: 'user', version: 1, id: 1, schema: '"int"' }
+  const registry = { lookups: 0, lists: 0 }
+  const server = createServer((request, response) => {
+    request.resume()
+    const { method, url = '' } = request
+    if (method === 'POST') registry.lookups += 1
+    if (url.startsWith('/schemas')) registry.lists += 1
+    if (method === 'POST') response.end(JSON.stringify(schema))
+    else if (url.startsWith('/schemas')) response.end(JSON.stringify([schema]))
+    else response.end(url.startsWith('/config') ? '{"compatibilityLevel":"BACKWARD"}' : '[1]')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return Object.assign(registry, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+}
+
 type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse }
 
 /** A registry without subjects. It responds to reads; writes wait for the test, and reads too while it is silent. */
@@ -182,6 +203,27 @@ describe('the active operator', () => {
     expect(leader.queue('Subject')).toEqual({ waiting: 0, workingMs: [] })
     await clock.advance(3_000)
     await stopping
+  })
+
+  it('reads at most ten resources of a kind per second in the resyncs of a runtime that it lists', async () => {
+    const listed = await registryWithSubject()
+    cluster.count = (kind) => (kind === 'Subject' ? 20_000 : 1)
+    const key = subject()
+    const leader = startOn(runtimesConfigFor({ registryUrl: listed.url, workerUrl: registry.url }))
+    const isIdle = () => expect.poll(() => leader.queue('Subject')).toEqual({ waiting: 0, workingMs: [] })
+    await until('a list after the first one', { everyMs: 1, timeoutMs: 60_000 }, async () => {
+      await clock.advance(30_000)
+      return listed.lists > 1
+    })
+    await isIdle()
+    leader.enqueue(key, 'routine')
+    await isIdle()
+    const { lookups } = listed
+    await clock.advance(1_990_000)
+    await isIdle()
+    expect(listed.lookups).toBe(lookups)
+    await clock.advance(20_000)
+    await expect.poll(() => listed.lookups).toBe(lookups + 1)
   })
 
   it('aborts requests to a runtime three seconds after it is stopped', async () => {
