@@ -1,4 +1,4 @@
-import { connect as connectPlain, isIP } from 'node:net'
+import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect } from 'node:tls'
 import kafkajs, { type ISocketFactory, Kafka, logLevel } from 'kafkajs'
 import { watchContent } from '../../common/file-watcher.ts'
@@ -112,7 +112,7 @@ function secureSockets(tls: () => ConnectionOptions, access: ClientAccess): ISoc
   return ({ host, port, onConnect }) => {
     const name = isIP(host) === 0 ? { servername: host } : {}
     const to = { host, port, ...access.connectOptions('bootstrap.servers', host, port) }
-    return connect({ ...to, ...name, ...tls() }, onConnect).setKeepAlive(true, KEEP_ALIVE_MS)
+    return withOptions(connect({ ...to, ...name, ...tls() }, onConnect))
   }
 }
 
@@ -120,8 +120,13 @@ function secureSockets(tls: () => ConnectionOptions, access: ClientAccess): ISoc
 function plainSockets(access: ClientAccess): ISocketFactory {
   return ({ host, port, onConnect }) => {
     const to = { host, port, ...access.connectOptions('bootstrap.servers', host, port) }
-    return connectPlain(to, onConnect).setKeepAlive(true, KEEP_ALIVE_MS)
+    return withOptions(connectPlain(to, onConnect))
   }
+}
+
+/** Without a delay, because the system would hold a request back until the response to the one before it has arrived. */
+function withOptions<S extends Socket>(socket: S): S {
+  return socket.setKeepAlive(true, KEEP_ALIVE_MS).setNoDelay()
 }
 
 /** kafkajs reports every failed login as an authentication error, also if the connection broke. */
