@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parseExactJson } from '../common/exact-json.ts'
 import { ByteSemaphore } from './byte-semaphore.ts'
@@ -48,12 +49,13 @@ export function registerLimitedBodyParser(app: FastifyInstance, options: Request
   app.decorateRequest('releaseBody', undefined)
   app.decorateRequest('isBodyDrained', false)
   app.addHook('preParsing', (request, reply, payload, done) => {
-    const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+    const { 'content-length': length, 'transfer-encoding': encoding, 'content-type': type } = request.headers
     // The budget is held until the response is sent or aborted, because the parsed body uses memory, too.
     if (encoding !== undefined || Number(length) > SMALL_BYTES_MAX) {
       reply.raw.once('close', () => request.releaseBody?.())
     }
-    done(null, payload)
+    // The stream of a request without a body has ended before (`optimizeEmptyRequests`); a parser would wait for its end.
+    done(null, payload.readableEnded && type !== undefined ? Readable.from([]) : payload)
   })
   // Fastify adds `connection: close` to a response before the end of the body; the client might see the close first.
   app.addHook('onSend', (request, reply, _payload, done) => {

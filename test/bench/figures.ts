@@ -1,4 +1,4 @@
-type Unit = 'rec/s' | 'req/s' | 'ms' | 'B' | 'MB' | 'calls/s' | 'writes'
+type Unit = 'rec/s' | 'req/s' | 'ms' | 'µs' | 'B' | 'MB' | 'calls/s' | 'writes'
 
 /** One quantity, measured once per round for Weir and for the system it is compared with. */
 export type Figure = {

@@ -1,3 +1,5 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { createMetrics } from '../../src/common/metrics-registry.ts'
@@ -95,6 +97,28 @@ describe('HTTP server', () => {
     const send = (body: Buffer) => fetch(`${url}/things`, { method: 'POST', body: new Uint8Array(body) })
     expect((await send(Buffer.from('{}'))).status).toBe(415)
     expect((await send(Buffer.alloc(0))).status).toBe(200)
+  })
+
+  it('accepts a request that has a content type but neither a body nor its length', async () => {
+    const url = await start({
+      routes: (app) => {
+        app.post('/parsed', async (request) => ({ got: request.body ?? null }))
+        app.register((within, _options, done) => {
+          within.removeAllContentTypeParsers()
+          within.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+          within.post('/buffered', async (request) => ({ got: (request.body as Buffer).length }))
+          done()
+        })
+      },
+    })
+    const send = async (path: string) => {
+      const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
+      socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: ${JSON_V1}\r\nConnection: close\r\n\r\n`)
+      const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n')
+      return [head.split('\r\n')[0], body]
+    }
+    expect(await send('/parsed')).toEqual(['HTTP/1.1 200 OK', '{"got":null}'])
+    expect(await send('/buffered')).toEqual(['HTTP/1.1 200 OK', '{"got":0}'])
   })
 
   it('lists the methods of a path', async () => {

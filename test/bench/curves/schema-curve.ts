@@ -1,6 +1,6 @@
 import { residentMb } from '../process.ts'
 import { fillTopics, startFilled, timeToRead } from '../registry/filled-registry.ts'
-import { createLoad, ratesOf } from '../registry/load.ts'
+import { createLoad, measureLoads } from '../registry/load.ts'
 import { progress, type Settings } from '../settings.ts'
 import { type Curve, sizesUpTo } from './curve.ts'
 
@@ -23,8 +23,8 @@ export async function curveOfSchemas(settings: Settings): Promise<Curve> {
       memory.push([schemas, await residentMb(registry.pid)])
       const ids = Array.from({ length: SAMPLE }, (_, at) => 1 + Math.floor((at * schemas) / SAMPLE))
       const load = createLoad(ids.map((id) => ({ method: 'GET', path: `/schemas/ids/${id}` })))
-      const [requests] = await ratesOf(settings, [{ url: registry.url, ...load }])
-      rate.push([schemas, requests!])
+      const [measured] = await measureLoads(settings, [{ url: registry.url, pid: registry.pid, ...load }])
+      rate.push([schemas, measured!.rate])
     } finally {
       await registry.stop()
     }

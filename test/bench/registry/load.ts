@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { partDirectory } from '../../env/workspace.ts'
 import { runClient } from '../client.ts'
 import type { Settings } from '../settings.ts'
-import type { Call, LoadResult, LoadTarget, LoadTask } from './load-client.ts'
+import type { Call, LoadTarget, LoadTask, MeasuredLoad } from './load-client.ts'
 
 /** Enough to saturate the server, also on two cores. */
 const CONNECTIONS = 32
 /** With 1 s, V8 still compiled the code of the registry: 22,000 reads/s instead of 48,000. */
 const WARM_UP_MS = 4_000
-const DURATION_MS = 500
-const ROUNDS = 3
+const DURATION_MS = 300
+const ROUNDS = 5
 
-/** Requests for `ratesOf`, stored in a file. */
+/** Requests for `measureLoads`, stored in a file. */
 export type Load = { readonly requestsFile: string }
 
 export function createLoad(calls: readonly Call[]): Load {
@@ -21,9 +21,9 @@ export function createLoad(calls: readonly Call[]): Load {
   return { requestsFile }
 }
 
-/** Measures responses per second of servers in turn, with a load generator in a separate process. */
-export async function ratesOf(settings: Settings, targets: readonly LoadTarget[]): Promise<readonly number[]> {
+/** Measures servers in turn, with a load generator in a separate process. */
+export function measureLoads(settings: Settings, targets: readonly LoadTarget[]): Promise<readonly MeasuredLoad[]> {
   const script = join(import.meta.dirname, 'load-client.ts')
   const task = { targets, connections: CONNECTIONS, warmUpMs: WARM_UP_MS, durationMs: DURATION_MS, rounds: ROUNDS }
-  return (await runClient<LoadTask, LoadResult>(settings, script, task)).rates
+  return runClient<LoadTask, readonly MeasuredLoad[]>(settings, script, task)
 }

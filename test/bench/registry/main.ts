@@ -27,7 +27,7 @@ export async function benchRegistry(settings: Settings): Promise<readonly Figure
   const whole = await startFilled(settings, schemas, 'whole')
   const tenth = await startFilled(settings, schemas / 10, 'tenth')
   try {
-    const rates = await measureRates(settings, { whole: whole.url, tenth: tenth.url, schemas })
+    const rates = await measureRates(settings, { whole, tenth, schemas })
     const registrations: RegistrationResult[] = []
     for (let round = 1; round <= settings.rounds; round++) {
       progress(`registry: new schemas, round ${round} of ${settings.rounds}`)
@@ -68,15 +68,25 @@ function measureRegistrations(settings: Settings, url: string, round: number): P
 
 function rateFigures(rates: readonly Rates[]): readonly Figure[] {
   const figure = (name: string, ours: keyof Rates, beside: string, against: keyof Rates, aim: number): Figure[] => {
-    const values = rates.flatMap((rate) => rate[against] ?? [])
+    const values = rates.flatMap((rate) => rate[against]?.rate ?? [])
     if (values.length === 0) return []
-    const mine = rates.flatMap((rate) => rate[ours] ?? [])
+    const mine = rates.flatMap((rate) => rate[ours]?.rate ?? [])
     return [{ name, unit: 'req/s', ours: mine, against: { name: beside, values }, aim }]
   }
+  // The rate depends on how the system schedules server and load generator; the CPU time hardly does.
+  const cpuTime = (name: string, ours: keyof Rates, against: keyof Rates): Figure => ({
+    name: `CPU time: ${name}`,
+    unit: 'µs',
+    ours: rates.flatMap((rate) => rate[ours]?.cpuUs ?? []),
+    against: { name: 'bare node:http', values: rates.flatMap((rate) => rate[against]?.cpuUs ?? []) },
+    aim: 1 / 0.9,
+  })
   return [
     ...figure('schema by id', 'byId', 'bare node:http', 'bareById', 0.9),
+    cpuTime('schema by id', 'byId', 'bareById'),
     ...figure('schema by id', 'byId', 'Apicurio', 'apicurioById', 10),
     ...figure('latest version', 'latest', 'bare node:http', 'bareLatest', 0.9),
+    cpuTime('latest version', 'latest', 'bareLatest'),
     ...figure('latest version', 'latest', 'Apicurio', 'apicurioLatest', 10),
     ...figure('register what is there', 'register', 'bare node:http', 'bareRegister', 0.5),
     // Requests per connection are sequential, so the latency is the number of connections divided by this rate.

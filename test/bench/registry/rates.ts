@@ -8,21 +8,22 @@ import { accepts } from '../../env/tcp.ts'
 import { partDirectory } from '../../env/workspace.ts'
 import { progress, type Settings } from '../settings.ts'
 import type { BareAnswers } from './bare-server.ts'
-import { createLoad, type Load, ratesOf } from './load.ts'
-import type { Call, LoadTarget } from './load-client.ts'
+import { createLoad, type Load, measureLoads } from './load.ts'
+import type { Call, LoadTarget, MeasuredLoad } from './load-client.ts'
 import { schemaText, subjectOf, VERSIONS } from './schemas.ts'
 
-/** Responses per second in one round. */
-export type Rates = Readonly<Record<keyof Loads | BareLoad | 'tenthById', number>> &
-  Readonly<Partial<Record<ApicurioLoad, number>>>
+/** What was measured in one round. */
+export type Rates = Readonly<Record<keyof Loads | BareLoad | 'tenthById', MeasuredLoad>> &
+  Readonly<Partial<Record<ApicurioLoad, MeasuredLoad>>>
 type BareLoad = 'bareById' | 'bareLatest' | 'bareRegister'
 type ApicurioLoad = 'apicurioById' | 'apicurioLatest'
 type Loads = { readonly byId: Load; readonly latest: Load; readonly register: Load }
 
+type Address = Pick<LoadTarget, 'url' | 'pid'>
 export type Registries = {
-  readonly whole: string
-  /** URL of a registry with only the first tenth of the schemas. */
-  readonly tenth: string
+  readonly whole: Address
+  /** A registry with only the first tenth of the schemas. */
+  readonly tenth: Address
   readonly schemas: number
 }
 
@@ -42,7 +43,7 @@ export async function measureRates(
     register: createLoad(calls.register),
   }
   const tenthById = createLoad(sampleOf(schemas / 10).map(callById))
-  const bare = await startBare(await answersOf(whole, Object.values(calls).flat()))
+  const bare = await startBare(await answersOf(whole.url, Object.values(calls).flat()))
   const apicurio = await startFilledApicurio(ids)
   const rounds: Rates[] = []
   try {
@@ -50,22 +51,22 @@ export async function measureRates(
       progress(`registry: answers, round ${round} of ${settings.rounds}`)
       rounds.push({
         ...(await measure(settings, {
-          bareById: { url: bare.url, ...loads.byId },
-          byId: { url: whole, ...loads.byId },
-          tenthById: { url: tenth, ...tenthById },
+          bareById: { ...bare.address, ...loads.byId },
+          byId: { ...whole, ...loads.byId },
+          tenthById: { ...tenth, ...tenthById },
         })),
         ...(await measure(settings, {
-          bareLatest: { url: bare.url, ...loads.latest },
-          latest: { url: whole, ...loads.latest },
+          bareLatest: { ...bare.address, ...loads.latest },
+          latest: { ...whole, ...loads.latest },
         })),
         ...(await measure(settings, {
-          bareRegister: { url: bare.url, ...loads.register },
-          register: { url: whole, ...loads.register },
+          bareRegister: { ...bare.address, ...loads.register },
+          register: { ...whole, ...loads.register },
         })),
         ...(apicurio &&
           (await measure(settings, {
-            apicurioById: { url: apicurio.url, ...apicurio.byId },
-            apicurioLatest: { url: apicurio.url, ...apicurio.latest },
+            apicurioById: { url: apicurio.url, pid: undefined, ...apicurio.byId },
+            apicurioLatest: { url: apicurio.url, pid: undefined, ...apicurio.latest },
           }))),
       })
     }
@@ -80,9 +81,9 @@ export async function measureRates(
 async function measure<Name extends string>(
   settings: Settings,
   targets: Readonly<Record<Name, LoadTarget>>,
-): Promise<Readonly<Record<Name, number>>> {
-  const rates = await ratesOf(settings, Object.values(targets))
-  return Object.fromEntries(Object.keys(targets).map((name, at) => [name, rates[at]!])) as Record<Name, number>
+): Promise<Readonly<Record<Name, MeasuredLoad>>> {
+  const loads = await measureLoads(settings, Object.values(targets))
+  return Object.fromEntries(Object.keys(targets).map((name, at) => [name, loads[at]!])) as Record<Name, MeasuredLoad>
 }
 
 function sampleOf(schemas: number): readonly number[] {
@@ -124,7 +125,7 @@ async function answersOf(url: string, calls: readonly Call[]): Promise<BareAnswe
   return answers
 }
 
-async function startBare(answers: BareAnswers): Promise<{ readonly url: string; readonly server: Server }> {
+async function startBare(answers: BareAnswers): Promise<{ readonly address: Address; readonly server: Server }> {
   const directory = partDirectory('bare')
   const file = join(directory, 'answers.json')
   writeFileSync(file, JSON.stringify(answers))
@@ -134,7 +135,7 @@ async function startBare(answers: BareAnswers): Promise<{ readonly url: string; 
   const server = startServer({ file: process.execPath, args, directory }, logFile)
   const what = { what: 'the bare server', logFiles: [logFile], timeoutMs: 10_000 }
   await untilReady(server, what, () => accepts(`127.0.0.1:${port}`))
-  return { url: `http://127.0.0.1:${port}`, server }
+  return { address: { url: `http://127.0.0.1:${port}`, pid: server.pid }, server }
 }
 
 /** Starts Apicurio and registers the sampled schemas; undefined if this machine cannot run it. */
