@@ -25,8 +25,9 @@ describe('authentication', () => {
     expect(await ask('nobody', 'GET', '/connectors')).toBe(401)
     expect(await ask('eye', 'GET', '/connectors')).toBe(200)
     expect(await ask('eye', 'PUT', '/connector-plugins/FileStreamSource/config/validate', config)).toBe(200)
-    expect(await ask('eye', 'POST', '/connectors', { name: 'c', config })).toBe(403)
-    expect(await ask('dev', 'POST', '/connectors', { name: 'c', config })).toBe(201)
+    const created = { name: 'c', config, initial_state: 'STOPPED' }
+    expect(await ask('eye', 'POST', '/connectors', created)).toBe(403)
+    expect(await ask('dev', 'POST', '/connectors', created)).toBe(201)
     expect(await ask('dev', 'PUT', '/connectors/c/stop')).toBe(204)
     expect(await ask('dev', 'DELETE', '/connectors/c/offsets')).toBe(403)
     expect(await ask('dev', 'PUT', '/admin/loggers/root', { level: 'INFO' })).toBe(403)

@@ -171,7 +171,8 @@ describe('with authentication', () => {
     // Ends when the worker stops.
     reading().catch(() => undefined)
     for (const name of ['others', 'own-a']) {
-      const created = await callAs('root', url, 'POST /connectors', { name, config: { ...SOURCE, name } })
+      const connector = { name, config: { ...SOURCE, name }, initial_state: 'STOPPED' }
+      const created = await callAs('root', url, 'POST /connectors', connector)
       expect(created.status).toBe(201)
     }
     await until('the event', WAIT, () => received.includes('own-a'))

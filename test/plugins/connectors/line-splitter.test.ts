@@ -10,7 +10,8 @@ function split(bytes: Buffer, sizes: readonly number[], start = 0, takes = 3): r
   const splitter = new LineSplitter(start)
   const lines: Line[] = []
   for (let at = 0, piece = 0; at < bytes.length; piece++) {
-    expect(splitter.readPosition).toBe(start + at)
+    if (splitter.readPosition !== start + at)
+      throw new Error(`read position ${splitter.readPosition}, not ${start + at}`)
     const size = bytes.copy(splitter.room(), 0, at, at + (sizes[piece % sizes.length] ?? 1))
     splitter.filled(size)
     at += size

@@ -69,15 +69,15 @@ it('a request after a failed one is handled by a new thread', async () => {
   expect(threads).toHaveLength(2)
 })
 
-it('100,000 small records in large batches are read within the limits', async () => {
+it('20,000 small records in large batches are read within the limits', async () => {
   const broker = await open()
   const producer = await broker.producer({ compression: 'gzip', batchBytesMax: 8_000_000 })
   const small = { topic: 'dead', key: null, value: Buffer.from('x'), headers: [], timestampMs: 1 }
-  await producer.send(Array.from({ length: 100_000 }, () => small))
+  await producer.send(Array.from({ length: 20_000 }, () => small))
   await producer.close()
   const reader = await openReader({}, Promise.resolve(broker))
   const found = await reader.scan({ ...SCAN, exceptionClass: 'None' })
   expect(found?.records).toEqual([])
   // A scan stops after its maximum, and says where to continue.
-  expect(found?.partitions[0]?.olderBefore).toBeGreaterThan(90_000)
+  expect(found?.partitions[0]?.olderBefore).toBeGreaterThan(10_000)
 })

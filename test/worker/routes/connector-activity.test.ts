@@ -14,18 +14,18 @@ async function startWorkerWithUsers() {
     { ...(await basicAuthSettings(USERS, PERMISSIONS)), 'connector.paths.allowed': '/' },
     { logger: createLogger({ write: () => undefined }) },
   )
-  const create = async (name: string, config: object = SOURCE) =>
-    expect((await callAs('root', worker.url, 'POST /connectors', { name, config: { name, ...config } })).status).toBe(
-      201,
-    )
+  const create = async (name: string, state = 'RUNNING') => {
+    const connector = { name, config: { name, ...SOURCE }, initial_state: state }
+    expect((await callAs('root', worker.url, 'POST /connectors', connector)).status).toBe(201)
+  }
   const get = (user: string | undefined, path: string) => callAs(user, worker.url, `GET /ui/api/${path}`)
   return { ...worker, create, get }
 }
 
 it('Metrics and log of a connector need the permission to read it', async () => {
   const { create, get } = await startWorkerWithUsers()
-  await create('other')
-  await create('own-a')
+  await create('other', 'STOPPED')
+  await create('own-a', 'STOPPED')
   for (const what of ['metrics', 'log']) {
     const statusOf = async (user: string | undefined, name: string) =>
       (await get(user, `connectors/${name}/${what}`)).status
@@ -58,8 +58,8 @@ it('The loads of all connectors are for users who may read some, and tasks say w
 
 it('The log has the lines about the connector, and later requests those that follow', async () => {
   const { create, get, url } = await startWorkerWithUsers()
-  await create('own-a', { 'connector.class': 'FileStreamSource', topic: 'lines', file: '/missing/file' })
-  await create('broken', { 'connector.class': 'FileStreamSource', topic: 'lines', file: '/missing/file' })
+  await create('own-a')
+  await create('other')
   const read = async (name: string, after = '') => {
     const { body } = await get('eye', `connectors/${name}/log?after=${after}`)
     return (body as { workers: readonly [{ run: string; last: number; lines: readonly { line: object }[] }] })

@@ -13,7 +13,7 @@ const CONFIG = {
 }
 const PATHS = ['/connectors?expand=info', '/connectors/sink', '/connectors/sink/config', '/connectors/sink/tasks']
 
-async function startWorker(settings: Readonly<Record<string, string>> = {}) {
+async function startWorker(settings: Readonly<Record<string, string>> = {}, state = 'RUNNING') {
   const roles = { readonly: 'readonly', developer: 'developer', admin: 'admin' } as const
   const { url } = await startTestWorker({
     ...(await basicAuthSettings(roles)),
@@ -21,7 +21,7 @@ async function startWorker(settings: Readonly<Record<string, string>> = {}) {
     ...settings,
   })
   const call = (user: string, line: string, body?: unknown) => callAs(user, url, line, body)
-  const created = await call('developer', 'POST /connectors', { name: 'sink', config: CONFIG })
+  const created = await call('developer', 'POST /connectors', { name: 'sink', config: CONFIG, initial_state: state })
   expect(created.status).toBe(201)
   const shownTo = async (user: string) =>
     JSON.stringify(await Promise.all(PATHS.map(async (path) => (await call(user, `GET ${path}`)).body)))
@@ -57,7 +57,7 @@ it('weir.config.masking=always masks secrets for all users, and restores them wh
 })
 
 it('a mask that is written back keeps the stored secret', async () => {
-  const { call } = await startWorker()
+  const { call } = await startWorker({}, 'STOPPED')
   const shown = (await call('readonly', 'GET /connectors/sink/config')).body
   await call('developer', 'PUT /connectors/sink/config', shown)
   expect((await call('developer', 'GET /connectors/sink/config')).body).toEqual(CONFIG)
