@@ -19,6 +19,7 @@ export function contextOf(subject: string): string {
 
 /** Qualifies a name with `context`, unless the name already has a context. Names of the default context have no prefix. */
 export function qualifySubject(subject: string, context: string = DEFAULT_CONTEXT): string {
+  if (context === DEFAULT_CONTEXT && !subject.startsWith(':')) return subject
   const [, own = context, name = subject] = QUALIFIED.exec(subject) ?? []
   return own === DEFAULT_CONTEXT ? name : `:${own}:${name}`
 }

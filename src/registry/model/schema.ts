@@ -44,23 +44,18 @@ export function guidOf({ text, references, metadata, ruleSet }: Omit<SchemaConte
   if (metadata) parts.push(MARK, ...metadataWords(metadata))
   if (ruleSet) parts.push(MARK, ...ruleSetWords(ruleSet))
   // Most contents consist of a text only, which does not need to be copied.
-  return toUuid(hash('md5', parts.length === 1 ? text : Buffer.concat(parts.map((part) => Buffer.from(part)))))
+  return joinUuid(hash('md5', parts.length === 1 ? text : Buffer.concat(parts.map((part) => Buffer.from(part)))))
 }
-
-const UUID_PARTS = [
-  [0, 8],
-  [8, 12],
-  [12, 16],
-  [16, 20],
-  [20, 32],
-] as const
 
 /** Formats 32 hexadecimal digits, with or without hyphens, as a UUID. */
 export function toUuid(hex: string): string {
   const digits = hex.replaceAll('-', '').toLowerCase()
-  if (digits.length !== 32) return digits
-  // `join` gives a flat string. A template would keep a rope of five strings in memory for each schema.
-  return UUID_PARTS.map(([from, to]) => digits.slice(from, to)).join('-')
+  return digits.length === 32 ? joinUuid(digits) : digits
+}
+
+function joinUuid(digits: string): string {
+  const [first, second, third] = [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16)]
+  return `${first}-${second}-${third}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }
 
 function* metadataWords({ tags = {}, properties = {}, sensitive = [] }: Metadata): Generator<string> {

@@ -12,10 +12,13 @@ import type { RegistryRecord, StoredSchema } from './registry-record.ts'
 
 export type RawRecord = { readonly key: Buffer; readonly value: Buffer | null }
 
-/** The key text that this codec writes for a schema, without escapes. It is most keys, and faster to match than to parse. */
-const PLAIN_SCHEMA_KEY =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes control characters.
-  /^\{"keytype":"SCHEMA","subject":"([^"\\\x00-\x1f]*)","version":(0|[1-9]\d{0,8}),"magic":1\}$/
+/** The parts of the key text that this codec writes for a schema. Most keys have it, and it is faster to match than to parse. */
+const PLAIN_KEY_START = '{"keytype":"SCHEMA","subject":"'
+const PLAIN_KEY_MIDDLE = '","version":'
+const PLAIN_KEY_END = ',"magic":1}'
+const PLAIN_VERSION = /^(?:0|[1-9]\d{0,8})$/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes control characters.
+const ESCAPED = /[\\\x00-\x1f]/
 
 /**
  * Encodes and decodes the records of `_schemas` in Confluent's format. Keys are JSON texts, and two texts can denote
@@ -38,12 +41,10 @@ export class RecordCodec {
   /** An empty value is a tombstone, like a null value. Throws an `Error` that states why the record cannot be read. */
   decode(key: Buffer | null, value: Buffer | null): RegistryRecord {
     const text = key?.toString('utf8') ?? ''
-    const plain = PLAIN_SCHEMA_KEY.exec(text)
-    const members = plain
-      ? { keytype: 'SCHEMA', subject: plain[1], version: Number(plain[2]), magic: 1 }
-      : membersOf(text, 'key')
+    const plain = plainKey(text)
+    const members = plain ?? membersOf(text, 'key')
     const record = toRecord(members, value === null || value.length === 0 ? null : membersOf(String(value), 'value'))
-    const isOurs = plain && record.kind === 'schema' && record.subject === plain[1]
+    const isOurs = plain && record.kind === 'schema' && record.subject === plain.subject
     if (record.kind !== 'none' && !isOurs) {
       const ours = keyText(record)
       if (ours !== text) this.#asRead.set(ours, text)
@@ -54,6 +55,16 @@ export class RecordCodec {
 
 export function noopRecord(): RawRecord {
   return { key: Buffer.from('{"keytype":"NOOP","magic":0}'), value: null }
+}
+
+function plainKey(text: string) {
+  if (!text.startsWith(PLAIN_KEY_START) || !text.endsWith(PLAIN_KEY_END)) return undefined
+  const end = text.indexOf('"', PLAIN_KEY_START.length)
+  if (!text.startsWith(PLAIN_KEY_MIDDLE, end)) return undefined
+  const subject = text.slice(PLAIN_KEY_START.length, end)
+  const version = text.slice(end + PLAIN_KEY_MIDDLE.length, -PLAIN_KEY_END.length)
+  if (!PLAIN_VERSION.test(version) || ESCAPED.test(subject)) return undefined
+  return { keytype: 'SCHEMA', subject, version: Number(version), magic: 1 }
 }
 
 function membersOf(text: string, what: string): RecordMembers {
@@ -126,10 +137,9 @@ function schemaValue({ subject, version, id, content, deleted, extra }: StoredSc
 // ── reading ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 function toRecord(key: RecordMembers, value: RecordMembers | null): RegistryRecord {
+  if (key['keytype'] === 'SCHEMA') return toSchemaRecord(key, value)
   const subject = nullableSubject(key['subject'])
   switch (key['keytype']) {
-    case 'SCHEMA':
-      return toSchemaRecord(key, value)
     case 'CONFIG':
       return { kind: 'config', subject, value: value && toConfig(value) }
     case 'MODE':
@@ -189,8 +199,10 @@ function toSchemaRecord(key: RecordMembers, value: RecordMembers | null): Regist
 
 /** Most records have no unknown members; they share one empty object to save memory. */
 function unknownMembers(value: RecordMembers): RecordMembers {
-  const unknown = Object.keys(value).filter((member) => !SCHEMA_MEMBERS.has(member))
-  return unknown.length === 0 ? NONE : Object.fromEntries(unknown.map((member) => [member, value[member]]))
+  const members = Object.keys(value)
+  if (members.every((member) => SCHEMA_MEMBERS.has(member))) return NONE
+  const unknown = members.filter((member) => !SCHEMA_MEMBERS.has(member))
+  return Object.fromEntries(unknown.map((member) => [member, value[member]]))
 }
 
 function toContent(value: RecordMembers, md5: unknown): SchemaContent {

@@ -61,6 +61,27 @@ describe('records of the topic', () => {
     expect(encode(change as RegistryRecord, codec)[0]).toBe(key)
   })
 
+  it.each([
+    '{"keytype":"SCHEMA","subject":"a,\\"version\\":2","version":1,"magic":1}',
+    '{"keytype":"SCHEMA","subject":"\\u0061\\n","version":1,"magic":1}',
+    '{"keytype":"SCHEMA","subject":":.:s","version":0,"magic":1}',
+    '{"keytype":"SCHEMA","subject":"","version":1234567890,"magic":1}',
+    '{"keytype":"SCHEMA","subject":"s","version":1,"extra":{"a":2,"magic":1},"magic":1}',
+    '{"keytype":"SCHEMA","subject":"s","version":1e1,"magic":1}',
+  ])('have the key that its JSON text denotes: %s', (key) => {
+    const { subject, version } = JSON.parse(key) as { readonly subject: string; readonly version: number }
+    expect(decode(key, null)).toEqual({ kind: 'schema', subject: subject.replace(':.:', ''), version, value: null })
+  })
+
+  it.each([
+    '{"keytype":"SCHEMA","subject":"s","version":01,"magic":1}',
+    '{"keytype":"SCHEMA","subject":"s","version":,"magic":1}',
+    '{"keytype":"SCHEMA","subject":"a\nb","version":1,"magic":1}',
+    '{"keytype":"SCHEMA","subject":",\"magic\":1}',
+  ])('with a key that is no JSON text are rejected: %s', (key) => {
+    expect(() => decode(key, null)).toThrow()
+  })
+
   it('keep unknown members', () => {
     const key = '{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}'
     const value =
