@@ -13,12 +13,40 @@ export function decimalToText({ unscaled, scale }: Decimal): string {
 
 /** Parses plain and exponent notation. The scale is that of the text; with `scale`, throws when digits would be lost. */
 export function decimalFromText(text: string, scale?: number): Decimal {
+  const plain = scale === undefined ? undefined : plainDecimal(text, scale)
+  if (plain !== undefined) return plain
   const [, sign, whole = '', fraction = '', exponent] = DECIMAL.exec(text.trim()) ?? []
   if (sign === undefined || whole + fraction === '') throw new DataError(`'${text}' is not a decimal number`)
   const written = fraction.length - Number(exponent ?? 0)
   const unscaled = BigInt(`${whole}${fraction}`) * (sign === '-' ? -1n : 1n)
   return scale === undefined ? { unscaled, scale: written } : rescale({ unscaled, scale: written }, scale)
 }
+
+/** Fewer digits make a number that is exact. */
+const EXACT_DIGITS_MAX = 15
+
+/** Fast path for digits with at most one point, without the objects of a match. Returns undefined for any other form. */
+function plainDecimal(text: string, scale: number): Decimal | undefined {
+  const { length } = text
+  const first = text.charCodeAt(0) === MINUS ? 1 : 0
+  if (length === first) return undefined
+  let digits = 0
+  let point = -1
+  for (let at = first; at < length; at++) {
+    const digit = text.charCodeAt(at) - ZERO
+    if (digit >= 0 && digit <= 9) digits = digits * 10 + digit
+    else if (digit === POINT - ZERO && point < 0 && at > first) point = at
+    else return undefined
+  }
+  const zeros = point < 0 ? scale : scale - (length - point - 1)
+  if (zeros < 0 || length - first + zeros > EXACT_DIGITS_MAX) return undefined
+  const unscaled = digits * 10 ** zeros
+  return { unscaled: BigInt(first === 1 ? -unscaled : unscaled), scale }
+}
+
+const MINUS = 0x2d
+const POINT = 0x2e
+const ZERO = 0x30
 
 const DECIMAL = /^([-+]?)(\d*)\.?(\d*)(?:[eE]([-+]?\d+))?$/
 

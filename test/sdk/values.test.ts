@@ -40,6 +40,22 @@ describe('decimals', () => {
       expect(() => decimalFromText(text)).toThrow('not a decimal number')
   })
 
+  it('are parsed at a scale as they are without one and converted to it, or rejected like them', () => {
+    const number = fc.stringMatching(/^[-+]?\d{0,10}\.?\d{0,10}(e-?\d)?$/)
+    fc.assert(
+      fc.property(fc.oneof(number, fc.string()), fc.integer({ min: 0, max: 20 }), (text, scale) => {
+        const parse = (read: () => unknown) => {
+          try {
+            return read()
+          } catch (error) {
+            return (error as Error).message
+          }
+        }
+        expect(parse(() => decimalFromText(text, scale))).toEqual(parse(() => rescale(decimalFromText(text), scale)))
+      }),
+    )
+  })
+
   it('are rejected at a scale that would lose digits', () => {
     expect(rescale({ unscaled: 1200n, scale: 3 }, 1)).toEqual({ unscaled: 12n, scale: 1 })
     expect(() => rescale({ unscaled: 1234n, scale: 3 }, 1)).toThrow('1.234 has more than 1 fractional digits')

@@ -52,6 +52,8 @@ const SEQUENCES = 2 ** 31
 export class Sender {
   readonly #parts: SenderOptions
   readonly #queues = new Map<string, PartitionQueue>()
+  /** The queue of the last record, which is usually that of the next one, too. */
+  #last: PartitionQueue | undefined
   readonly #inFlightOf = new Map<number, number>()
   readonly #active = new Set<PartitionQueue>()
   #idle: (() => void)[] = []
@@ -66,14 +68,22 @@ export class Sender {
   }
 
   add(record: NewRecord, partition: number, index: number, delivery: SendCallback): void {
-    const key = topicPartitionKey({ topic: record.topic, partition })
-    let queue = this.#queues.get(key)
-    if (!queue) {
-      queue = new PartitionQueue(record.topic, partition)
-      this.#queues.set(key, queue)
+    let queue = this.#last
+    if (queue === undefined || queue.partition !== partition || queue.topic !== record.topic) {
+      queue = this.#queueOf(record.topic, partition)
+      this.#last = queue
     }
     queue.add(record, index, delivery, this.#parts.clock.monotonicMs())
     this.#active.add(queue)
+  }
+
+  #queueOf(topic: string, partition: number): PartitionQueue {
+    const key = topicPartitionKey({ topic, partition })
+    const known = this.#queues.get(key)
+    if (known !== undefined) return known
+    const queue = new PartitionQueue(topic, partition)
+    this.#queues.set(key, queue)
+    return queue
   }
 
   /** Sends at the end of this turn of the event loop, so that all records added in it are batched. */

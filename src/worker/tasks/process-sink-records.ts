@@ -56,7 +56,8 @@ export async function processSinkRecords(
   else await convertEach(pipeline)
 
   async function convertEach(plugins: LocalPipeline): Promise<void> {
-    for (const [index, stored] of records.entries()) {
+    for (let index = 0; index < records.length; index++) {
+      const stored = records[index]!
       if (index % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await nextTurn()
       const origin = new SinkRecordOrigin(topic, partition, stored)
       let converted: SinkRecord | null

@@ -62,7 +62,8 @@ export async function processSourceRecords(
   return { records, sources, bytes }
 
   async function convertEach(plugins: LocalPipeline): Promise<void> {
-    for (const record of batch) {
+    for (let index = 0; index < batch.length; index++) {
+      const record = batch[index]!
       let converted: NewRecord | null
       try {
         const converting = convert(record, plugins, context)
