@@ -12,7 +12,7 @@ export type JavaConnectAddress = { readonly url: string; readonly version: strin
 
 const VERSION = KAFKA_VERSIONS[0]
 const READY_TIMEOUT_MS = 180_000
-const JVM = ['-Xms128m', '-Xmx1g', '-XX:+UseSerialGC']
+const JVM = ['-Xms128m', '-Xmx1g', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
 
 /** One distributed worker of Apache Kafka Connect on the shared broker, for comparison. */
 export function javaConnectPart(name: string, kafka: Part<KafkaAddress>): Part<JavaConnectAddress> {
@@ -71,6 +71,7 @@ export async function startJavaConnect(options: JavaConnectOptions): Promise<Jav
     main: 'org.apache.kafka.connect.cli.ConnectDistributed',
     args: [file],
     jvm: [...(options.jvm ?? JVM), writeLogging(directory, VERSION)],
+    usesClassArchive: options.jvm === undefined,
     directory,
     ...(options.libraries && { moreClasspath: join(libraries, '*') }),
   })
@@ -85,7 +86,7 @@ export async function startJavaConnect(options: JavaConnectOptions): Promise<Jav
     pid: server.pid,
     kill: () => server.kill(),
     async stop() {
-      await server.kill()
+      await server.stop()
       rmSync(directory, { recursive: true, force: true })
     },
   }

@@ -30,7 +30,8 @@ export const javaInDocker: JavaWay = {
       await ended
       return null
     }
-    return { pid: undefined, hasExited: () => ended !== undefined, end, kill: async () => void (await end(0)) }
+    const kill = async () => void (await end(0))
+    return { pid: undefined, hasExited: () => ended !== undefined, end, kill, stop: kill }
   },
   async run(java) {
     const { Wait } = await testcontainers()

@@ -1,4 +1,5 @@
 import { delimiter, join } from 'node:path'
+import { type ClassArchive, classArchive } from './class-archive.ts'
 import { cachedClasspath, resolveClasspath } from './jars.ts'
 import type { JavaRun, JavaWay } from './java.ts'
 import { type Command, run, startServer } from './process.ts'
@@ -19,24 +20,63 @@ export const javaOfMachine: JavaWay = {
   async prepare(bundle, version) {
     await resolveClasspath(bundle, version)
   },
-  start: async (java) => startServer(await command(java), join(java.directory, 'output.log')),
-  run: async (java) => run(await command(java)),
+  async start(java) {
+    const archive = await archiveOf(java)
+    const server = startServer(await command(java, archive), join(java.directory, 'output.log'))
+    return {
+      ...server,
+      async stop() {
+        if (archive?.isWritten !== true) return server.kill()
+        await server.end(ARCHIVE_MS)
+        archive.publish()
+      },
+    }
+  },
+  async run(java) {
+    const archive = await archiveOf(java)
+    const output = await run(await command(java, archive))
+    if (output.code === 0) archive?.publish()
+    return output
+  },
 }
 
-async function command(java: JavaRun): Promise<Command> {
+/** For the exit of a server that writes the archive of its classes. */
+const ARCHIVE_MS = 60_000
+
+async function command(java: JavaRun, archive?: ClassArchive): Promise<Command> {
   const { bundle, version, main, args, jvm, directory, moreClasspath } = java
   const classpath = [await resolveClasspath(bundle, version), ...(moreClasspath ? [moreClasspath] : [])].join(delimiter)
-  return { file: 'java', args: [...jvm, '-cp', classpath, main, ...args], directory }
+  return { file: 'java', args: [...(archive?.jvm ?? []), ...jvm, '-cp', classpath, main, ...args], directory }
+}
+
+/** An archive is for one class path. */
+async function archiveOf(java: JavaRun): Promise<ClassArchive | undefined> {
+  const { bundle, version, main, directory, moreClasspath, usesClassArchive } = java
+  if (usesClassArchive !== true || moreClasspath !== undefined) return undefined
+  const classpath = await resolveClasspath(bundle, version)
+  return classArchive({
+    name: `${bundle}-${version}-${main}`,
+    classpath,
+    release: (await javaRelease()) ?? '',
+    directory,
+  })
 }
 
 /** Major version of the machine's Java. */
 export async function javaVersion(): Promise<number | undefined> {
-  try {
-    const { stderr } = await run({ file: 'java', args: ['-version'], directory: '.' })
-    return Number(/version "(\d+)/.exec(stderr)?.[1] ?? 0)
-  } catch {
-    return undefined
-  }
+  const release = await javaRelease()
+  return release === undefined ? undefined : Number(/version "(\d+)/.exec(release)?.[1] ?? 0)
+}
+
+let release: Promise<string | undefined> | undefined
+
+/** What `java -version` prints. */
+function javaRelease(): Promise<string | undefined> {
+  release ??= run({ file: 'java', args: ['-version'], directory: '.' }).then(
+    ({ stderr }) => stderr,
+    () => undefined,
+  )
+  return release
 }
 
 export async function hasMaven(): Promise<boolean> {

@@ -14,6 +14,13 @@ export type JavaRun = {
   readonly directory: string
   /** More class path, after the jars of the bundle. It must be below `directory`. */
   readonly moreClasspath?: string
+  /** Starts with an archive of the program's classes, if the way can provide one. Not for measurements of a start. */
+  readonly usesClassArchive?: boolean
+}
+
+export type JavaServer = Server & {
+  /** Ends a server whose data is not needed: kills it, unless it is the first one and writes the archive of its classes. */
+  stop(): Promise<void>
 }
 
 /** A way to run Java programs of Kafka: in a container, or with the toolchain of this machine. */
@@ -22,7 +29,7 @@ export type JavaWay = {
   /** Downloads missing files. Rejects if they are not available. */
   prepare(bundle: Bundle, version: string): Promise<void>
   /** The output of the program is written to `output.log` in its directory. */
-  start(run: JavaRun): Promise<Server>
+  start(run: JavaRun): Promise<JavaServer>
   /** Runs the program until it exits, with any exit code. */
   run(run: JavaRun): Promise<Output>
 }
@@ -44,7 +51,7 @@ export async function findJava(bundle: Bundle, version: string): Promise<Found> 
   return { how: 'missing', detail: reasons.join(', ') }
 }
 
-export async function startJava(run: JavaRun): Promise<Server> {
+export async function startJava(run: JavaRun): Promise<JavaServer> {
   return (await wayFor(run)).start(run)
 }
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findJava, runJava, SHORT_LIVED, startJava } from './java.ts'
+import { findJava, type JavaRun, type JavaServer, runJava, SHORT_LIVED, startJava } from './java.ts'
 import { writeLogging } from './java-logging.ts'
 import type { Part } from './part.ts'
 import { freePort } from './ports.ts'
-import { type Output, type Server, untilReady } from './process.ts'
+import { type Output, untilReady } from './process.ts'
 import { accepts } from './tcp.ts'
 import { partDirectory } from './workspace.ts'
 
@@ -83,7 +83,7 @@ export async function startKafka(options: KafkaOptions = {}): Promise<Kafka> {
     Object.entries(ports).map(([name, port]) => [name, `127.0.0.1:${port}`]),
   )
   const bootstrap = listeners['PLAINTEXT']!
-  const start = () => startBroker(directory, version, bootstrap, [...(options.jvm ?? SHORT_LIVED), logging])
+  const start = () => startBroker(directory, version, bootstrap, jvmOf(options.jvm, logging))
   let server = await start()
   return {
     version,
@@ -97,10 +97,15 @@ export async function startKafka(options: KafkaOptions = {}): Promise<Kafka> {
       server = await start()
     },
     async stop() {
-      await server.kill()
+      await server.stop()
       rmSync(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** Who gives JVM arguments measures, and gets the JVM as it is without an archive. */
+function jvmOf(own: readonly string[] | undefined, logging: string): Pick<JavaRun, 'jvm' | 'usesClassArchive'> {
+  return { jvm: [...(own ?? SHORT_LIVED), logging], usesClassArchive: own === undefined }
 }
 
 export type KafkaToolOptions = { readonly version?: KafkaVersion; readonly jvm?: readonly string[] }
@@ -115,9 +120,8 @@ export async function kafkaTool(
   const directory = partDirectory('tool')
   const logging = writeLogging(directory, version)
   const main = `org.apache.kafka.tools.${tool}`
-  const jvm = [...(options.jvm ?? SHORT_LIVED), logging]
   try {
-    return await runJava({ bundle: 'kafka', version, main, args, jvm, directory })
+    return await runJava({ bundle: 'kafka', version, main, args, ...jvmOf(options.jvm, logging), directory })
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
@@ -131,7 +135,7 @@ async function format(directory: string, version: string, logging: string, args:
     main: 'kafka.tools.StorageTool',
     // An id may begin with a dash, and a separate argument would be parsed as an option.
     args: ['format', `--cluster-id=${clusterId}`, '-c', join(directory, 'server.properties'), ...args],
-    jvm: [...SHORT_LIVED, logging],
+    ...jvmOf(undefined, logging),
     directory,
   })
   if (code !== 0) throw new Error(`Kafka ${version} could not format its storage:\n${stdout}${stderr}`)
@@ -141,12 +145,12 @@ async function startBroker(
   directory: string,
   version: string,
   bootstrap: string,
-  jvm: readonly string[],
-): Promise<Server> {
+  java: Pick<JavaRun, 'jvm' | 'usesClassArchive'>,
+): Promise<JavaServer> {
   const logFile = join(directory, 'server.log')
   rmSync(logFile, { force: true })
   const args = [join(directory, 'server.properties')]
-  const server = await startJava({ bundle: 'kafka', version, main: 'kafka.Kafka', args, jvm, directory })
+  const server = await startJava({ bundle: 'kafka', version, main: 'kafka.Kafka', args, ...java, directory })
   const logFiles = [join(directory, 'output.log'), logFile]
   // The port opens before the broker is ready. This line is logged last. In a container the port may not be reachable.
   const hasStarted = () => existsSync(logFile) && readFileSync(logFile, 'utf8').includes('Kafka Server started')
