@@ -54,7 +54,10 @@ async function bud(options: ImageOptions): Promise<string> {
   const platform = ['--platform', built, '--build-arg', `BUILDPLATFORM=${own}`]
   const args = ['--pull-never', '--format', 'docker', '--layers', '--build-arg', `VERSION=${version}`]
   const stage = target === undefined ? [] : ['--target', target]
-  await must(await buildah('bud', ...platform, ...args, ...stage, '--tag', reference, ROOT))
+  // One build at a time, also of other test processes, because a later one uses the layers of an earlier one.
+  const lock = join(cacheDirectory('buildah'), 'build.lock')
+  const command = await buildah('bud', ...platform, ...args, ...stage, '--tag', reference, ROOT)
+  await must({ ...command, file: 'flock', args: [lock, command.file, ...command.args] })
   return reference
 }
 
