@@ -1,8 +1,8 @@
-import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Output, run } from '../env/process.ts'
-import { weirCommand } from '../support/cli.ts'
+import { weirCommand, weirScript } from '../support/cli.ts'
 import { DOC_PAGES, type DocBlock, docBlocks, ROOT } from '../support/doc-commands.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -74,18 +74,13 @@ function shell(directory: string, script: string): Promise<Output> {
 /** `weir` is that of this checkout, and `npm install` links it, because the package may not be published yet. */
 function commands(): string {
   const bin = temporaryDirectory()
-  const weir = weirCommand('.', [])
   const sdk = join(bin, 'weir-package')
   mkdirSync(sdk)
   symlinkSync(join(ROOT, 'src'), join(sdk, 'src'))
   writeFileSync(join(sdk, 'package.json'), JSON.stringify({ exports: { './sdk': './src/sdk/index.ts' } }))
   const install = `mkdir -p node_modules && ln -s ${sdk} node_modules/weir`
-  for (const [name, line] of [
-    ['weir', `exec ${[weir.file, ...weir.args].join(' ')} "$@"`],
-    ['npm', `if [ "$1" = install ]; then ${install}; else exec ${process.execPath} --test; fi`],
-  ] as const) {
-    writeFileSync(join(bin, name), `#!/bin/sh\n${line}\n`)
-    chmodSync(join(bin, name), 0o755)
-  }
+  const npm = `#!/bin/sh\nif [ "$1" = install ]; then ${install}; else exec ${process.execPath} --test; fi\n`
+  writeFileSync(join(bin, 'weir'), weirScript(), { mode: 0o755 })
+  writeFileSync(join(bin, 'npm'), npm, { mode: 0o755 })
   return bin
 }

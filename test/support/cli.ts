@@ -31,6 +31,12 @@ export function weirCommand(directory: string, args: readonly string[], nodeArgs
   }
 }
 
+/** A script that executes `weir`, as an installed package provides it. */
+export function weirScript(): string {
+  const { file, args } = weirCommand('.', [])
+  return `#!/bin/sh\nexec ${[file, ...args].join(' ')} "$@"\n`
+}
+
 /** Runs `weir ARGS` until it exits. */
 export function runWeir(directory: string, ...args: readonly string[]): Promise<Output> {
   return run(weirCommand(directory, args))

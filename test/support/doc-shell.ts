@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { freePort } from '../env/ports.ts'
 import { type Output, run, type Server, startServer, tail } from '../env/process.ts'
 import { partDirectory } from '../env/workspace.ts'
-import { responds } from './cli.ts'
+import { responds, weirScript } from './cli.ts'
 import { type CommandBlock, ROOT } from './doc-commands.ts'
 import { weirProcessOf } from './process-tree.ts'
 import { until } from './until.ts'
@@ -36,7 +36,7 @@ export async function createDocShell(
 ): Promise<DocShell> {
   const directory = checkout()
   const tools = partDirectory('commands')
-  writeFileSync(join(tools, 'weir'), '#!/bin/sh\nexec npm run -s weir -- "$@"\n', { mode: 0o755 })
+  writeFileSync(join(tools, 'weir'), weirScript(), { mode: 0o755 })
   const path = `${tools}:${env['PATH'] ?? `${dirname(process.execPath)}:${process.env['PATH']}`}`
   const [registryPort, workerPort] = [await freePort(), await freePort()]
   const replaced = Object.entries({ ':8081': `:${registryPort}`, ':8083': `:${workerPort}`, ...replacements })

@@ -16,9 +16,9 @@ export function isGone(pid: number): boolean {
   return !/^State:\s+[^ZX]/m.test(read(`/proc/${pid}/status`))
 }
 
-/** The process of `weir` that a shell or npm with this process id has started. */
+/** The process of `weir` with this process id, or that a shell or npm with it has started. */
 export function weirProcessOf(pid: number): number | undefined {
-  return [pid, ...descendantsOf(pid)].find((one) => read(`/proc/${one}/cmdline`).includes('src/cli/weir.ts\0'))
+  return [pid, ...descendantsOf(pid)].find((one) => /\/cli\/weir\.[jt]s\0/.test(read(`/proc/${one}/cmdline`)))
 }
 
 /** Resident memory of a process and all its descendants, in MB. */
