@@ -43,16 +43,22 @@ export function toWorkerMembers(members: readonly JoinedMember[]): readonly Work
 }
 
 /** The work of one worker after a rebalance. */
-export function applyWorkChange(held: ConnectorsAndTasks, { assigned, revoked }: WorkChange): ConnectorsAndTasks {
-  const goneConnectors = new Set(revoked.connectors)
-  const goneTasks = new Set(revoked.tasks.map(taskKey))
-  const tasks = new Map(
-    [...held.tasks.filter((id) => !goneTasks.has(taskKey(id))), ...assigned.tasks].map((id) => [taskKey(id), id]),
-  )
+export function applyWorkChange(held: ConnectorsAndTasks, change: WorkChange): ConnectorsAndTasks {
+  const { connectors, tasks } = change.assigned
+  const moved = [...connectors, ...change.revoked.connectors]
+  const movedTasks = [...tasks, ...change.revoked.tasks]
   return {
-    connectors: [...new Set([...held.connectors.filter((name) => !goneConnectors.has(name)), ...assigned.connectors])],
-    tasks: [...tasks.values()],
+    connectors: [...without(held.connectors, CONNECTORS, moved), ...connectors],
+    tasks: [...without(held.tasks, TASKS, movedTasks), ...tasks],
   }
+}
+
+/** Computes keys only for the items of connectors that are in `removed`, because usually few of many items are. */
+function without<Item>(items: readonly Item[], { keyOf, connectorOf }: Kind<Item>, removed: readonly Item[]) {
+  if (removed.length === 0) return items
+  const connectors = new Set(removed.map(connectorOf))
+  const keys = new Set(removed.map(keyOf))
+  return items.filter((item) => !connectors.has(connectorOf(item)) || !keys.has(keyOf(item)))
 }
 
 /** The number of connectors and tasks that are assigned or revoked. */
@@ -98,9 +104,17 @@ export function assignWork(input: RebalanceInput, previous: AssignorState | unde
 }
 
 /** Connectors and tasks are balanced by the same rules, independently of each other. */
-type Kind<Item> = { readonly of: (work: ConnectorsAndTasks) => readonly Item[]; readonly keyOf: (item: Item) => string }
-const CONNECTORS: Kind<string> = { of: ({ connectors }) => connectors, keyOf: (name) => name }
-const TASKS: Kind<TaskId> = { of: ({ tasks }) => tasks, keyOf: taskKey }
+type Kind<Item> = {
+  readonly of: (work: ConnectorsAndTasks) => readonly Item[]
+  readonly keyOf: (item: Item) => string
+  readonly connectorOf: (item: Item) => string
+}
+const CONNECTORS: Kind<string> = {
+  of: ({ connectors }) => connectors,
+  keyOf: (name) => name,
+  connectorOf: (name) => name,
+}
+const TASKS: Kind<TaskId> = { of: ({ tasks }) => tasks, keyOf: taskKey, connectorOf: ({ connector }) => connector }
 
 type BalanceResult<Item> = {
   readonly assigned: ReadonlyMap<string, readonly Item[]>
@@ -120,18 +134,24 @@ function balance<Item>(
   const workers = input.workers
     .map(({ memberId, metadata }) => ({ memberId, items: kind.of(metadata.assignment?.assigned ?? NO_WORK) }))
     .sort((a, b) => (a.memberId < b.memberId ? -1 : 1))
-  const configuredKeys = new Set(configured.map(keyOf))
-  const claims = new Map<string, number>()
-  for (const key of workers.flatMap(({ items }) => items.map(keyOf))) claims.set(key, (claims.get(key) ?? 0) + 1)
+  // Each key is computed once here, because all items pass through this function in each rebalance.
+  const claims = new Map<string, number>(configured.map((item) => [keyOf(item), 0]))
+  const keys = workers.map(({ items }) => items.map(keyOf))
+  for (const key of keys.flat()) {
+    const count = claims.get(key)
+    if (count !== undefined) claims.set(key, count + 1)
+  }
 
-  const assignedBefore = new Set(state ? kind.of(state.assigned).map(keyOf) : [])
-  const unclaimed = configured.filter((item) => !claims.has(keyOf(item)))
-  const delayed = mayDelay ? unclaimed.filter((item) => assignedBefore.has(keyOf(item))) : []
-  const unassigned = mayDelay ? unclaimed.filter((item) => !assignedBefore.has(keyOf(item))) : unclaimed
+  const unclaimed = configured.filter((item) => claims.get(keyOf(item)) === 0)
+  const assignedBefore = new Set(mayDelay && state ? kind.of(state.assigned).map(keyOf) : [])
+  const delayed = unclaimed.filter((item) => assignedBefore.has(keyOf(item)))
+  const unassigned = unclaimed.filter((item) => !assignedBefore.has(keyOf(item)))
 
   // An item that two workers claim is revoked from both; the next rebalance assigns it to one of them.
-  const isKept = (item: Item) => configuredKeys.has(keyOf(item)) && claims.get(keyOf(item)) === 1
-  const kept = workers.map(({ memberId, items }) => ({ memberId, items: items.filter(isKept) }))
+  const kept = workers.map(({ memberId, items }, worker) => ({
+    memberId,
+    items: items.filter((_, at) => claims.get(keys[worker]![at]!) === 1),
+  }))
   const balanced = delayed.length > 0 ? kept : withoutSurplus(kept, configured.length)
   const assigned = assignToLeastLoaded(unassigned, balanced)
   return {
@@ -175,7 +195,9 @@ function toRevoked<Item>(
 ): ReadonlyMap<string, readonly Item[]> {
   return new Map(
     workers.map(({ memberId, items }, at) => {
-      const remaining = new Set(balanced[at]?.items)
+      const { items: kept } = balanced[at]!
+      if (kept.length === items.length) return [memberId, []]
+      const remaining = new Set(kept)
       return [memberId, items.filter((item) => !remaining.has(item))]
     }),
   )

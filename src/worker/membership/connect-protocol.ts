@@ -60,8 +60,7 @@ export function encodeWorkerAssignment(protocol: ProtocolName, assignment: Worke
     .string(assignment.leaderId)
     .string(assignment.leaderUrl)
     .int64(assignment.configOffset)
-  writeWork(to, assignment.assigned)
-  writeWork(to, assignment.revoked)
+  to.raw(encodedWork(assignment.assigned)).raw(encodedWork(assignment.revoked))
   return to.int32(assignment.delayMs).done()
 }
 
@@ -83,7 +82,19 @@ export function parseWorkerAssignment(bytes: Uint8Array): WorkerAssignment {
 /** The task number that denotes the connector itself. */
 const CONNECTOR = -1
 
-function writeWork(to: Writer, { connectors, tasks }: ConnectorsAndTasks): void {
+/** A worker encodes its work for each protocol that it offers. */
+const encoded = new WeakMap<ConnectorsAndTasks, Buffer>()
+
+function encodedWork(work: ConnectorsAndTasks): Buffer {
+  const known = encoded.get(work)
+  if (known !== undefined) return known
+  const bytes = encodeWork(work)
+  encoded.set(work, bytes)
+  return bytes
+}
+
+function encodeWork({ connectors, tasks }: ConnectorsAndTasks): Buffer {
+  const to = new Writer()
   const groups = new Map<string, number[]>(connectors.map((connector) => [connector, [CONNECTOR]]))
   for (const { connector, task } of tasks) {
     const group = groups.get(connector)
@@ -95,6 +106,7 @@ function writeWork(to: Writer, { connectors, tasks }: ConnectorsAndTasks): void 
     to.string(connector).int32(numbers.length)
     for (const number of numbers) to.int32(number)
   }
+  return to.done()
 }
 
 function readWork(from: Parser): ConnectorsAndTasks {
@@ -143,8 +155,10 @@ class Writer {
   }
 
   bytes(value: Buffer | null): this {
-    if (value === null) return this.int32(-1)
-    this.int32(value.length)
+    return value === null ? this.int32(-1) : this.int32(value.length).raw(value)
+  }
+
+  raw(value: Buffer): this {
     const at = this.#take(value.length)
     value.copy(this.#bytes, at)
     return this

@@ -24,6 +24,7 @@ import {
   type WorkerAssignment,
 } from './connect-protocol.ts'
 import { joinAfterForeignMembers } from './foreign-members.ts'
+import { RebalanceRests } from './rebalance-rests.ts'
 
 export type WorkerGroupOptions = {
   readonly broker: Broker
@@ -60,16 +61,6 @@ export type RebalanceMetrics = {
   readonly isInProgress: boolean
 }
 
-/**
- * The cost of a rebalance grows with all work, not with the change. After a rebalance, the leader therefore waits up to
- * 1 s before it requests another one for changed configurations, and handles the changes of that time together. The
- * wait is the larger of a minimum and a multiple of the time the assignment took, multiplied by the number of
- * connectors and tasks that were moved. So many changes cause few rebalances, and a single change is hardly delayed.
- */
-const DELAY_PER_ASSIGNMENT = 3
-const DELAY_MS_MIN = 20
-const DELAY_MS_MAX = 1_000
-
 /** This worker's membership of its group: who is the leader, and which work is assigned to this worker. */
 export class WorkerGroup {
   readonly #options: WorkerGroupOptions
@@ -80,16 +71,18 @@ export class WorkerGroup {
   #joiningMs: number | undefined
   /** The last assignment, with all current work of this worker as `assigned`. */
   #assignment: WorkerAssignment | undefined
-  #ownedKeys: ReadonlySet<string> = new Set()
+  readonly #ownedKeys = new Set<string>()
   /** On the leader: the result of the last rebalance. */
   #assignorState: AssignorState | undefined
   #assignedWork: ConnectorsAndTasks = NO_WORK
-  #owners: ReadonlyMap<string, string> = new Map()
+  /** On the leader: the URL of each connector and task. Computed on demand, because its cost grows with all work. */
+  #owners: () => ReadonlyMap<string, string> = () => new Map()
   #otherUrls: readonly string[] = []
   /** Aborts the wait for the reassignment of delayed work. */
   #rejoinDelay = new AbortController()
   /** On the leader: when it began the assignment, and how many connectors and tasks that moves. */
   #assigning: { readonly sinceMs: number; readonly moved: number } | undefined
+  readonly #rests = new RebalanceRests()
   #nextCheckMs = 0
   #isCheckScheduled = false
   readonly #leaving = new AbortController()
@@ -182,7 +175,7 @@ export class WorkerGroup {
    * The URL of the worker that runs this connector or task. Known to the leader only; undefined while it is unassigned.
    */
   urlOf(owned: string | TaskId): string | undefined {
-    return this.#owners.get(ownedKey(owned))
+    return this.#owners().get(ownedKey(owned))
   }
 
   /** The URLs of the other workers. Known to the leader only. */
@@ -274,15 +267,11 @@ export class WorkerGroup {
     const input = { generation, configured: this.#assignedWork, workers, nowMs: clock.monotonicMs(), delayMsMax }
     const { changes, delayMs, state } = assignWork(input, this.#assignorState)
     this.#assignorState = state
-    this.#owners = new Map(
-      workers.flatMap(({ memberId, metadata }) => {
-        const { connectors, tasks } = applyWorkChange(
-          metadata.assignment?.assigned ?? NO_WORK,
-          changes.get(memberId) ?? NO_CHANGE,
-        )
-        return [...connectors, ...tasks].map((owned) => [ownedKey(owned), metadata.url] as const)
-      }),
-    )
+    let owners: ReadonlyMap<string, string> | undefined
+    this.#owners = () => {
+      owners ??= ownersOf(workers, changes)
+      return owners
+    }
     return { changes, delayMs }
   }
 
@@ -298,25 +287,23 @@ export class WorkerGroup {
       revoked: NO_WORK,
       error: ASSIGNMENT_ERROR.none,
     }
-    this.#ownedKeys = new Set([...this.work.connectors, ...this.work.tasks].map(ownedKey))
-    const waitMs = this.#delayAfterRebalance()
+    const { assigned, revoked } = assignment
+    for (const owned of [...revoked.connectors, ...revoked.tasks]) this.#ownedKeys.delete(ownedKey(owned))
+    for (const owned of [...assigned.connectors, ...assigned.tasks]) this.#ownedKeys.add(ownedKey(owned))
+    const restMs = this.#restAfterRebalance()
     try {
       await this.#options.onAssigned()
     } finally {
-      this.#nextCheckMs = this.#options.clock.monotonicMs() + waitMs
+      this.#nextCheckMs = this.#options.clock.monotonicMs() + restMs
       this.#requestFollowUp(assignment)
     }
   }
 
-  /**
-   * Based on the duration of the assignment only: how long members waited for each other does not affect the next
-   * rebalance.
-   */
-  #delayAfterRebalance(): number {
-    const { sinceMs, moved } = this.#assigning ?? { sinceMs: 0, moved: 0 }
-    const tookMs = this.#options.clock.monotonicMs() - sinceMs
+  #restAfterRebalance(): number {
+    const nowMs = this.#options.clock.monotonicMs()
+    const { sinceMs, moved } = this.#assigning ?? { sinceMs: nowMs, moved: 0 }
     this.#assigning = undefined
-    return Math.min(DELAY_MS_MAX, Math.max(DELAY_MS_MIN, DELAY_PER_ASSIGNMENT * tookMs) * moved)
+    return this.#rests.restAfter({ sinceMs, nowMs, moved })
   }
 
   #countRebalance(): void {
@@ -351,7 +338,7 @@ export class WorkerGroup {
     this.#rejoinDelay.abort()
     this.#generation = undefined
     this.#assignment = undefined
-    this.#ownedKeys = new Set()
+    this.#ownedKeys.clear()
     await this.#options.onLost()
   }
 
@@ -368,11 +355,23 @@ export class WorkerGroup {
 const NO_CHANGE: WorkChange = { assigned: NO_WORK, revoked: NO_WORK }
 const NO_CHANGES = { changes: new Map<string, WorkChange>(), delayMs: 0 }
 
+function ownersOf(workers: readonly WorkerMember[], changes: ReadonlyMap<string, WorkChange>): Map<string, string> {
+  return new Map(
+    workers.flatMap(({ memberId, metadata }) => {
+      const held = metadata.assignment?.assigned ?? NO_WORK
+      const { connectors, tasks } = applyWorkChange(held, changes.get(memberId) ?? NO_CHANGE)
+      return [...connectors, ...tasks].map((owned) => [ownedKey(owned), metadata.url] as const)
+    }),
+  )
+}
+
+/** Another order counts as a difference: it costs a rebalance without a change, but a comparison of sets costs more each time. */
 function sameWork(a: ConnectorsAndTasks, b: ConnectorsAndTasks): boolean {
   if (a.connectors.length !== b.connectors.length || a.tasks.length !== b.tasks.length) return false
-  const keys = new Set([...b.connectors, ...b.tasks].map(ownedKey))
-  const others = [...a.connectors, ...a.tasks]
-  return others.length === keys.size && others.every((owned) => keys.has(ownedKey(owned)))
+  return (
+    a.connectors.every((name, at) => name === b.connectors[at]) &&
+    a.tasks.every(({ connector, task }, at) => connector === b.tasks[at]!.connector && task === b.tasks[at]!.task)
+  )
 }
 
 function ownedKey(owned: string | TaskId): string {

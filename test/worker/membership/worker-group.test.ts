@@ -102,43 +102,42 @@ describe('a member of a worker group', () => {
     expect(group.isLeader).toBe(false)
   })
 
-  it('delays the next rebalance by the duration of the last one and the work moved, and combines changes meanwhile', async () => {
-    let configured = NO_WORK
-    const { group, protocol, requests, clock } = await joinFake({ configuredWork: () => configured })
-    const change = (tasks: number) => {
-      configured = workOf(tasks)
-      group.rebalanceIfWorkChanged()
-    }
-    const round = async (generation: number, tookMs: number) => {
-      const members = [{ memberId: 'm', metadata: protocol().protocols()[0]!.metadata }]
-      const shares = await protocol().assign('weir-sessioned', members, { memberId: 'm', generation })
-      await clock.advance(tookMs)
-      await protocol().onJoined({ ...generationOf({}), assignment: shares.get('m')! })
-    }
-    configured = workOf(1)
-    await round(1, 50)
-    for (const tasks of [2, 3, 4]) {
+  it('delays the next rebalance by 20 ms for each connector and task that the last one moved, and combines changes meanwhile', async () => {
+    const { group, change, round, requests, clock } = await joinLeader()
+    await round(1, { tasks: 2 })
+    for (const tasks of [3, 4, 5]) {
       change(tasks)
-      await clock.advance(99)
+      await clock.advance(19)
     }
     expect(requests).toEqual([])
     await clock.advance(3)
     expect(requests).toEqual(['the configured work changed'])
-    // The minimum delay, for each of three tasks.
-    await round(2, 0)
-    change(5)
-    await clock.advance(59)
+    await round(2, { tasks: 7 })
+    await clock.advance(80)
     expect(requests).toHaveLength(1)
-    await clock.advance(1)
-    expect(requests).toHaveLength(2)
-    await round(3, 0)
-    await clock.advance(20)
-    change(6)
-    expect(requests).toHaveLength(3)
-    await round(4, 0)
-    await clock.advance(20)
     group.rebalanceIfWorkChanged()
-    expect(requests).toHaveLength(3)
+    expect(requests).toHaveLength(1)
+  })
+
+  it('delays a rebalance by three times the duration of those before it as far as that exceeds one second', async () => {
+    const { change, round, requests, clock } = await joinLeader()
+    const changeAfterRebalance = async (tasks: number, delayMs: number) => {
+      const before = requests.length
+      await round(tasks, { tasks, tookMs: 200 })
+      change(tasks + 1)
+      await clock.advance(delayMs - 1)
+      expect(requests).toHaveLength(before)
+      await clock.advance(1)
+      expect(requests).toHaveLength(before + 1)
+    }
+    await round(1, { tasks: 1 })
+    await clock.advance(1_000)
+    await changeAfterRebalance(2, 20)
+    await changeAfterRebalance(3, 20)
+    // A rest of 600 ms for each of three, less the 440 ms since the first and one second.
+    await changeAfterRebalance(4, 360)
+    await clock.advance(2_000)
+    await changeAfterRebalance(5, 20)
   })
 
   it('delays the next rebalance by at most one second', async () => {
@@ -216,6 +215,24 @@ async function openGroup(tasks: number) {
     join: (name: string, changes: Partial<WorkerGroupOptions> = {}) =>
       joinGroup(broker, name, () => configured, changes),
   }
+}
+
+/** A leader of a fake group, whose configured work and rebalances are those of the test. */
+async function joinLeader() {
+  let configured = NO_WORK
+  const { group, protocol, requests, clock } = await joinFake({ configuredWork: () => configured })
+  const change = (tasks: number) => {
+    configured = workOf(tasks)
+    group.rebalanceIfWorkChanged()
+  }
+  const round = async (generation: number, { tasks, tookMs = 0 }: { tasks: number; tookMs?: number }) => {
+    configured = workOf(tasks)
+    const members = [{ memberId: 'm', metadata: protocol().protocols()[0]!.metadata }]
+    const shares = await protocol().assign('weir-sessioned', members, { memberId: 'm', generation })
+    await clock.advance(tookMs)
+    await protocol().onJoined({ ...generationOf({}), assignment: shares.get('m')! })
+  }
+  return { group, change, round, requests, clock }
 }
 
 async function joinGroup(
