@@ -41,13 +41,13 @@ export async function benchLog(settings: Settings): Promise<readonly Figure[]> {
 /** Runs each step in a separate process. */
 async function ourRates(settings: Settings, address: BrokerAddress, topic: string): Promise<Rates> {
   const task = { address, topic, records: settings.records }
-  const { produceMs } = await runLog(settings, { ...task, steps: ['produce'] })
-  const { readMs } = await runLog(settings, { ...task, steps: ['read'] })
+  const { produceMs } = await runLog({ ...task, steps: ['produce'] })
+  const { readMs } = await runLog({ ...task, steps: ['read'] })
   return { produce: perSecond(settings, produceMs!), read: perSecond(settings, readMs!) }
 }
 
-function runLog(settings: Settings, task: LogTask): Promise<LogTimes> {
-  return runClient(settings, join(import.meta.dirname, 'log-client.ts'), task)
+function runLog(task: LogTask): Promise<LogTimes> {
+  return runClient(join(import.meta.dirname, 'log-client.ts'), task)
 }
 
 async function javaRates({ bootstrap, records }: Settings, topic: string): Promise<Rates> {

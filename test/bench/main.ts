@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Kafka, startKafka } from '../env/kafka.ts'
 import { run } from '../env/process.ts'
@@ -11,6 +11,7 @@ import type { Figure } from './figures.ts'
 import type { Work } from './part-main.ts'
 import { measureInProcess, type Outcome } from './part-process.ts'
 import { type BenchPart, PARTS, type PartName, type Sizes } from './parts.ts'
+import { PROFILE_DIRECTORY } from './profile-process.ts'
 import { type PartResult, toJson, toMarkdown, toTable } from './report.ts'
 import { progress, type Settings } from './settings.ts'
 
@@ -60,6 +61,7 @@ progress('building what people run')
 const built = await run({ file: process.execPath, args: [join(ROOT, 'scripts/build.mjs'), '--code'], directory: '.' })
 if (built.code !== 0) throw new Error(`the sources cannot be built:\n${built.stderr}`)
 process.env['WEIR_CLI'] = join(ROOT, 'dist/cli/weir.js')
+if (values.profile !== undefined) profileInto(resolve(values.profile))
 
 const kafka = await startKafka({ jvm: BROKER_JVM })
 try {
@@ -96,6 +98,13 @@ async function compare(cluster: Kafka, parts: readonly PartName[]): Promise<void
   if (results.some((result) => 'failure' in result)) process.exitCode = 1
 }
 
+/** Lets all processes that are started from now on write profiles of themselves. */
+function profileInto(directory: string): void {
+  const options = [process.env['NODE_OPTIONS'], `--import=${import.meta.resolve('./profile-process.ts')}`]
+  process.env['NODE_OPTIONS'] = options.filter((option) => option !== undefined).join(' ')
+  process.env[PROFILE_DIRECTORY] = directory
+}
+
 /** Measures curves and writes their pictures. */
 async function drawCurves(cluster: Kafka, curves: readonly CurveName[]): Promise<void> {
   mkdirSync(values.pictures, { recursive: true })
@@ -117,7 +126,6 @@ async function measure<Result>(cluster: Kafka, work: Work, sizes: Sizes, limitMs
     kafkaPid: cluster.pid(),
     isQuick: values.quick,
     ...sizes,
-    nodeArgs: values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`],
   }
   return measureInProcess<Result>(work, settings, limitMs)
 }

@@ -14,8 +14,6 @@ export type Settings = {
   readonly schemas: number
   /** Which converter settings the bench of change data capture measures, separated by commas; undefined: all. */
   readonly converters?: string | undefined
-  /** Node arguments for all Weir processes, used for profiling. */
-  readonly nodeArgs: readonly string[]
 }
 
 /** Reports progress on standard error; standard output has only the result table. */

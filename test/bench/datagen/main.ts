@@ -29,6 +29,6 @@ export async function benchDatagen(settings: Settings): Promise<readonly Figure[
 async function rateOfGenerator(settings: Settings, name: HandWrittenName, isWrittenByHand: boolean): Promise<number> {
   const script = join(import.meta.dirname, 'generator-client.ts')
   const task = { name, isWrittenByHand, records: settings.records }
-  const { cpuMs } = await runClient<GeneratorTask, GeneratorResult>(settings, script, task)
+  const { cpuMs } = await runClient<GeneratorTask, GeneratorResult>(script, task)
   return (settings.records / cpuMs) * 1_000
 }

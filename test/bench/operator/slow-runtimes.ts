@@ -30,9 +30,9 @@ type Side = 'healthy' | 'in trouble'
  * addresses are proxies of one real worker, so that the operator is measured. Both cases alternate on one operator.
  */
 export async function benchSlowRuntimes(settings: Settings, control: Kubernetes): Promise<readonly Figure[]> {
-  const { bootstrap, nodeArgs, rounds } = settings
+  const { bootstrap, rounds } = settings
   const log = ['--bootstrap', bootstrap]
-  const worker = await startWorkerProcess({ log, groupId: `bench-slow-${process.pid}`, nodeArgs })
+  const worker = await startWorkerProcess({ log, groupId: `bench-slow-${process.pid}` })
   const proxies = await Promise.all(Array.from({ length: WORKERS }, () => openFaultyProxy({ url: worker.url })))
   const [slow, silent] = [proxies[0]!, proxies[1]!]
   const api = openKubernetesApi(control.kubeconfig)
@@ -40,7 +40,7 @@ export async function benchSlowRuntimes(settings: Settings, control: Kubernetes)
   const programs = [worker]
   try {
     await place.open()
-    const operator = await startWeir(['operator', ...operatorArgs(control, place, proxies)], () => true, { nodeArgs })
+    const operator = await startWeir(['operator', ...operatorArgs(control, place, proxies)], () => true)
     programs.unshift({ ...operator, url: '' })
     const inTrouble = Array.from({ length: 2 * CHANGES_IN_TROUBLE }, (_, number) => number)
     const others = Array.from({ length: WORKERS - 2 }, (_, number) => number + 2)

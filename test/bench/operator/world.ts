@@ -36,13 +36,12 @@ export type World = {
 
 /** Declares all resources, then starts an operator with two empty runtimes and waits until all resources are Ready. */
 export async function startWorld(settings: Settings, control: Kubernetes, count: number, name: string): Promise<World> {
-  const { nodeArgs } = settings
   const api = openKubernetesApi(control.kubeconfig)
   const place = new Place(api, `bench-${name}`)
   const log = ['--bootstrap', settings.bootstrap]
   const topics = { 'brokerstore.topic': `bench-${name}`, 'schema.registry.group.id': `bench-${name}` }
-  const registry = await startRegistryProcess(log, topics, nodeArgs)
-  const worker = await startWorkerProcess({ log, groupId: `bench-${name}-worker`, nodeArgs })
+  const registry = await startRegistryProcess(log, topics)
+  const worker = await startWorkerProcess({ log, groupId: `bench-${name}-worker` })
   const programs: Program[] = [worker, registry]
   const stop = async () => {
     place.close()
@@ -82,7 +81,7 @@ export async function startWorld(settings: Settings, control: Kubernetes, count:
       ...['--kubeconfig', control.kubeconfig, '--namespace', place.namespace, '--lease-namespace', place.namespace],
       ...['--registry', registry.url, '--worker', worker.url, '--monitoring', listener],
     ]
-    const operator = await startWeir(['operator', ...args], () => true, { nodeArgs })
+    const operator = await startWeir(['operator', ...args], () => true)
     pids['operator'] = operator.pid
     programs.unshift(operator)
     await place.untilAllReady(count, Math.max(LIMIT_MS_MIN, count * LIMIT_MS_PER_OBJECT), (ready, ms) =>

@@ -19,21 +19,21 @@ export async function fillTopics({ bootstrap }: Settings, counts: readonly numbe
  * Starts a registry on a filled topic. Each uses a new group, because in a group with a killed member it would wait for the
  * session timeout.
  */
-export function startFilled({ bootstrap, nodeArgs }: Settings, count: number, name: string): Promise<RegistryProcess> {
+export function startFilled({ bootstrap }: Settings, count: number, name: string): Promise<RegistryProcess> {
   const settings = {
     'brokerstore.topic': topicOf(count),
     'schema.registry.group.id': `bench-${name}`,
     // A busy machine needs more than the default of a minute for 1,000,000 schemas.
     'brokerstore.init.timeout.ms': '120000',
   }
-  return startRegistryProcess(['--bootstrap', bootstrap], settings, nodeArgs)
+  return startRegistryProcess(['--bootstrap', bootstrap], settings)
 }
 
 /** The time in which a process starts and reads a filled topic, and does nothing else, in ms. */
-export async function timeToRead(settings: Settings, count: number): Promise<number> {
+export async function timeToRead({ bootstrap }: Settings, count: number): Promise<number> {
   const startMs = performance.now()
-  const task = { bootstrap: settings.bootstrap, topic: topicOf(count), records: count }
-  await runClient<ReadTask, unknown>(settings, join(import.meta.dirname, 'topic-reader.ts'), task)
+  const task = { bootstrap, topic: topicOf(count), records: count }
+  await runClient<ReadTask, unknown>(join(import.meta.dirname, 'topic-reader.ts'), task)
   return performance.now() - startMs
 }
 

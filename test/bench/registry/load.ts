@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { partDirectory } from '../../env/workspace.ts'
 import { runClient } from '../client.ts'
-import type { Settings } from '../settings.ts'
 import type { Call, LoadTarget, LoadTask, MeasuredLoad } from './load-client.ts'
 
 /** Enough to saturate the server, also on two cores. */
@@ -22,8 +21,8 @@ export function createLoad(calls: readonly Call[]): Load {
 }
 
 /** Measures servers in turn, with a load generator in a separate process. */
-export function measureLoads(settings: Settings, targets: readonly LoadTarget[]): Promise<readonly MeasuredLoad[]> {
+export function measureLoads(targets: readonly LoadTarget[]): Promise<readonly MeasuredLoad[]> {
   const script = join(import.meta.dirname, 'load-client.ts')
   const task = { targets, connections: CONNECTIONS, warmUpMs: WARM_UP_MS, durationMs: DURATION_MS, rounds: ROUNDS }
-  return runClient<LoadTask, readonly MeasuredLoad[]>(settings, script, task)
+  return runClient<LoadTask, readonly MeasuredLoad[]>(script, task)
 }

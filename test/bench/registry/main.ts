@@ -61,7 +61,7 @@ function measureRegistrations(settings: Settings, url: string, round: number): P
   const firstId = 1 + (round - 1) * 2 * REGISTRATIONS * VERSIONS
   const task = { url, bootstrap: settings.bootstrap, topic: `beside-${round}`, times: REGISTRATIONS, firstId }
   const script = join(import.meta.dirname, 'registration-client.ts')
-  return runClient<RegistrationTask, RegistrationResult>(settings, script, task)
+  return runClient<RegistrationTask, RegistrationResult>(script, task)
 }
 
 // ── figures ─────────────────────────────────────────────────────────────────────────────────────────────────────────

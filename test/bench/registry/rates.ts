@@ -50,21 +50,21 @@ export async function measureRates(
     for (let round = 1; round <= settings.rounds; round++) {
       progress(`registry: answers, round ${round} of ${settings.rounds}`)
       rounds.push({
-        ...(await measure(settings, {
+        ...(await measure({
           bareById: { ...bare.address, ...loads.byId },
           byId: { ...whole, ...loads.byId },
           tenthById: { ...tenth, ...tenthById },
         })),
-        ...(await measure(settings, {
+        ...(await measure({
           bareLatest: { ...bare.address, ...loads.latest },
           latest: { ...whole, ...loads.latest },
         })),
-        ...(await measure(settings, {
+        ...(await measure({
           bareRegister: { ...bare.address, ...loads.register },
           register: { ...whole, ...loads.register },
         })),
         ...(apicurio &&
-          (await measure(settings, {
+          (await measure({
             apicurioById: { url: apicurio.url, pid: undefined, ...apicurio.byId },
             apicurioLatest: { url: apicurio.url, pid: undefined, ...apicurio.latest },
           }))),
@@ -79,10 +79,9 @@ export async function measureRates(
 
 /** Measures servers in turn, each in a separate process. */
 async function measure<Name extends string>(
-  settings: Settings,
   targets: Readonly<Record<Name, LoadTarget>>,
 ): Promise<Readonly<Record<Name, MeasuredLoad>>> {
-  const loads = await measureLoads(settings, Object.values(targets))
+  const loads = await measureLoads(Object.values(targets))
   return Object.fromEntries(Object.keys(targets).map((name, at) => [name, loads[at]!])) as Record<Name, MeasuredLoad>
 }
 

@@ -16,7 +16,7 @@ export type StartedProgram = {
   readonly readyCpuMs: number
 }
 
-export async function startRegistryAlone({ bootstrap, nodeArgs }: Settings): Promise<StartedProgram> {
+export async function startRegistryAlone({ bootstrap }: Settings): Promise<StartedProgram> {
   const url = `http://127.0.0.1:${await freePort()}`
   const name = `_schemas-start-${Math.round(performance.now())}`
   const args = setArgs({
@@ -25,12 +25,10 @@ export async function startRegistryAlone({ bootstrap, nodeArgs }: Settings): Pro
     'schema.registry.group.id': name,
     'brokerstore.topic.replication.factor': '1',
   })
-  return timed(() =>
-    startWeir(['registry', '--bootstrap', bootstrap, ...args], () => responds(`${url}/readyz`), { nodeArgs }),
-  )
+  return timed(() => startWeir(['registry', '--bootstrap', bootstrap, ...args], () => responds(`${url}/readyz`)))
 }
 
-export async function startWorkerAlone({ bootstrap, nodeArgs }: Settings): Promise<StartedProgram> {
+export async function startWorkerAlone({ bootstrap }: Settings): Promise<StartedProgram> {
   const url = `http://127.0.0.1:${await freePort()}`
   const name = `start-${Math.round(performance.now())}`
   const storage = ['config', 'offset', 'status'].flatMap((kind) => [
@@ -38,20 +36,18 @@ export async function startWorkerAlone({ bootstrap, nodeArgs }: Settings): Promi
     [`${kind}.storage.replication.factor`, '1'],
   ])
   const args = setArgs({ listeners: url, 'group.id': name, ...Object.fromEntries(storage) })
-  return timed(() =>
-    startWeir(['worker', '--bootstrap', bootstrap, ...args], () => responds(`${url}/readyz`), { nodeArgs }),
-  )
+  return timed(() => startWeir(['worker', '--bootstrap', bootstrap, ...args], () => responds(`${url}/readyz`)))
 }
 
 /** `weir up` of the quickstart, in a directory with the files that it copies. It is ready when both runtimes listen. */
-export async function startQuickstart({ nodeArgs }: Settings): Promise<StartedProgram> {
+export async function startQuickstart(): Promise<StartedProgram> {
   const directory = partDirectory('quickstart')
   for (const path of ['README.md', 'examples/quickstart'])
     cpSync(join(CHECKOUT, path), join(directory, path), { recursive: true })
   const ports = ['--registry-port', '0', '--worker-port', '0', '--console-port', '0']
   const args = ['up', 'examples/quickstart', '--data', join(directory, 'data'), ...ports] as const
   const isListening = (logFile: string) => readFileSync(logFile, 'utf8').match(/"msg":"listening"/g)?.length === 2
-  return timed(() => startWeir(args, isListening, { directory, nodeArgs }))
+  return timed(() => startWeir(args, isListening, { directory }))
 }
 
 async function timed(start: () => Promise<Program>): Promise<StartedProgram> {

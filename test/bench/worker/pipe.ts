@@ -29,7 +29,7 @@ export async function benchPipe(settings: Settings): Promise<readonly Figure[]> 
   const input = join(partDirectory('lines'), 'in.txt')
   writeLines(input, settings.records)
   const [ours, java] = sidesOn(settings)
-  const embedded = weirOnItsOwnLog(settings)
+  const embedded = weirOnItsOwnLog()
   const runs = {
     java: [] as Pipe[],
     ours: [] as Pipe[],

@@ -18,12 +18,12 @@ const JVM = ['-Xms256m', '-Xmx1g', '-XX:+UseSerialGC']
 let groups = 0
 
 /** Weir's worker and Java's, on the Kafka cluster of this run. */
-export function sidesOn({ bootstrap, nodeArgs }: Settings): readonly [ours: Side, java: Side] {
+export function sidesOn({ bootstrap }: Settings): readonly [ours: Side, java: Side] {
   return [
     {
       name: 'weir',
       start: (settings, groupId = `weir-${process.pid}-${groups++}`) =>
-        startWorkerProcess({ log: ['--bootstrap', bootstrap], groupId, settings, nodeArgs }),
+        startWorkerProcess({ log: ['--bootstrap', bootstrap], groupId, settings }),
     },
     {
       name: 'java',
@@ -34,10 +34,9 @@ export function sidesOn({ bootstrap, nodeArgs }: Settings): readonly [ours: Side
 }
 
 /** Weir's worker, on a new embedded broker each time. */
-export function weirOnItsOwnLog({ nodeArgs }: Settings): Side {
+export function weirOnItsOwnLog(): Side {
   return {
     name: 'weir',
-    start: (settings) =>
-      startWorkerProcess({ log: ['--data', partDirectory('data')], groupId: 'weir', settings, nodeArgs }),
+    start: (settings) => startWorkerProcess({ log: ['--data', partDirectory('data')], groupId: 'weir', settings }),
   }
 }
