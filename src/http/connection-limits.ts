@@ -20,7 +20,7 @@ type Connection = {
   readonly pipelined: (() => void)[]
 }
 
-/** A connection with this many pending requests is not read any further. */
+/** A connection with this many pending requests is not read any further than the data that has been received. */
 const PIPELINED_MAX = 16
 
 const SWEEP_MS = 2_000
@@ -130,7 +130,12 @@ export class ConnectionLimits {
     const known = this.#bySocket.get(socket)
     if (known) return known
     const accepted = this.#all.get(keyOf(socket))
-    if (accepted) this.#bySocket.set(socket, accepted)
+    if (accepted === undefined) return undefined
+    this.#bySocket.set(socket, accepted)
+    // Node.js resumes the socket of each request that it has read, also while requests before it are pending.
+    socket.on('resume', () => {
+      if (accepted.isPaused) socket.pause()
+    })
     return accepted
   }
 

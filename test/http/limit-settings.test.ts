@@ -178,6 +178,21 @@ describe('connections', () => {
     expect(atWorkMax).toBe(1)
   })
 
+  it('are not read any further while many of their requests are pending', async () => {
+    const blocked = Promise.withResolvers<object>()
+    let reading: Socket | undefined
+    const routes = (app: FastifyInstance) =>
+      void app.get('/', ({ socket }) => {
+        reading = socket
+        return blocked.promise
+      })
+    const url = await start({}, { routes })
+    await open(url, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(300_000))
+    await expect.poll(() => reading?.isPaused()).toBe(true)
+    for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve))
+    expect(reading?.bytesRead).toBeLessThan(200_000)
+  })
+
   it('are limited for each address', async () => {
     const url = await start({ connectionsPerAddressMax: 2 })
     await open(url)
