@@ -40,7 +40,9 @@ const CALLS: Readonly<Record<Call, true>> = {
   deleteGroup: true,
 }
 
-const OUTSTANDING_MAX = 1000
+const OUTSTANDING_MAX = 1_000
+/** Thousands of tasks that start at once have a call each. */
+const WAITING_MAX = 10_000
 
 /** Serves the calls that arrive through `port` until either side closes it. */
 export function serveBackend(backend: BrokerBackend, port: MessagePort): void {
@@ -59,8 +61,8 @@ export function serveBackend(backend: BrokerBackend, port: MessagePort): void {
 }
 
 /**
- * A backend that forwards calls to `serveBackend` at the other end of `port`. A call rejects with `closed` when the
- * port is closed, and with `unavailable` while 1,000 calls are outstanding.
+ * A backend that forwards calls to `serveBackend` at the other end of `port`. While 1,000 calls are outstanding, further
+ * ones wait for their turn. A call rejects with `closed` when the port is closed, and with `unavailable` while 10,000 wait.
  */
 export function connectThreadBackend(port: MessagePort): BrokerBackend {
   const link = new ThreadLink(port)
@@ -68,9 +70,16 @@ export function connectThreadBackend(port: MessagePort): BrokerBackend {
   return { ...Object.fromEntries(calls), close: async () => port.close() } as BrokerBackend
 }
 
+type WaitingCall = {
+  readonly call: Call
+  readonly argument: unknown
+  readonly pending: PromiseWithResolvers<unknown>
+}
+
 class ThreadLink {
   readonly #port: MessagePort
   readonly #outstanding = new Map<number, PromiseWithResolvers<unknown>>()
+  #waiting: WaitingCall[] = []
   #nextId = 0
   #open = true
 
@@ -82,17 +91,20 @@ class ThreadLink {
 
   call(call: Call, argument: unknown): Promise<unknown> {
     if (!this.#open) return Promise.reject(closed())
-    if (this.#outstanding.size >= OUTSTANDING_MAX) {
-      return Promise.reject(
-        new BrokerError('unavailable', `${OUTSTANDING_MAX} calls are pending: wait for their responses`),
-      )
+    if (this.#waiting.length >= WAITING_MAX) {
+      return Promise.reject(new BrokerError('unavailable', `${WAITING_MAX} calls wait for their turn: call later`))
     }
-    const id = this.#nextId++
     const pending = Promise.withResolvers<unknown>()
+    if (this.#outstanding.size < OUTSTANDING_MAX) this.#send(call, argument, pending)
+    else this.#waiting.push({ call, argument, pending })
+    return pending.promise
+  }
+
+  #send(call: Call, argument: unknown, pending: PromiseWithResolvers<unknown>): void {
+    const id = this.#nextId++
     this.#outstanding.set(id, pending)
     const { message, transfer } = toMessage(argument, 'keep')
     this.#port.postMessage({ id, call, argument: message } satisfies Request, transfer)
-    return pending.promise
   }
 
   #settle(response: Response): void {
@@ -100,12 +112,16 @@ class ThreadLink {
     this.#outstanding.delete(response.id)
     if ('value' in response) pending?.resolve(response.value)
     else pending?.reject(toError(response.error))
+    const next = this.#waiting.shift()
+    if (next !== undefined) this.#send(next.call, next.argument, next.pending)
   }
 
   #close(): void {
     this.#open = false
     for (const pending of this.#outstanding.values()) pending.reject(closed())
+    for (const { pending } of this.#waiting) pending.reject(closed())
     this.#outstanding.clear()
+    this.#waiting = []
   }
 }
 

@@ -53,11 +53,30 @@ it('rejects pending and later calls with `closed` when the other thread closes t
   await expect(alone.clusterId()).rejects.toMatchObject({ code: 'closed' })
 })
 
-it('rejects calls when too many are pending', async () => {
+it('answers thousands of simultaneous calls, of which 1,000 at most are sent before their responses', async () => {
+  const { port1, port2 } = new MessageChannel()
+  let atWork = 0
+  let atWorkMax = 0
+  const clusterId = async () => {
+    atWork += 1
+    atWorkMax = Math.max(atWorkMax, atWork)
+    await new Promise((resolve) => setImmediate(resolve))
+    atWork -= 1
+    return 'id'
+  }
+  serveBackend({ clusterId } as BrokerBackend, port1)
+  const busy = connectThreadBackend(port2)
+  const ids = await Promise.all(Array.from({ length: 5_000 }, () => busy.clusterId()))
+  expect(new Set(ids)).toEqual(new Set(['id']))
+  expect(atWorkMax).toBe(1_000)
+  await busy.close()
+})
+
+it('rejects calls when too many wait, and those that wait with `closed` when the port is closed', async () => {
   const { port1, port2 } = new MessageChannel()
   const alone = connectThreadBackend(port2)
-  const waiting = Array.from({ length: 1000 }, () => alone.clusterId().catch(() => undefined))
+  const waiting = Array.from({ length: 11_000 }, () => alone.clusterId().catch(({ code }: BrokerError) => code))
   await expect(alone.clusterId()).rejects.toMatchObject({ code: 'unavailable', retriable: true })
   port1.close()
-  await Promise.all(waiting)
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set(['closed']))
 })
