@@ -1,4 +1,4 @@
-import { ApiError } from '../../src/clients/kubernetes/kubernetes-api.ts'
+import { APPLY_PATCH, type ApiCall, ApiError } from '../../src/clients/kubernetes/kubernetes-api.ts'
 
 /** An in-memory API server for one Secret. */
 export class FakeSecrets {
@@ -9,11 +9,17 @@ export class FakeSecrets {
 
   /** The bodies of server-side apply requests for other objects. */
   readonly applied: unknown[] = []
+  /** Whether other objects exist, so that they can be patched. */
+  hasOthers = true
   /** While set, each call throws it. */
   failure: Error | undefined
 
-  async send<T>({ method, body }: { readonly method: string; readonly body?: unknown }): Promise<T> {
+  async send<T>({ method, body, contentType }: Pick<ApiCall, 'method' | 'body' | 'contentType'>): Promise<T> {
     if (this.failure !== undefined) throw this.failure
+    if (method === 'PATCH' && contentType !== APPLY_PATCH) {
+      if (!this.hasOthers) throw new ApiError(404, 'NotFound', 'there is none')
+      return {} as T
+    }
     if (method === 'PATCH') {
       this.applied.push(body)
       return body as T

@@ -48,6 +48,7 @@ export async function ignoreNotFound<T>(request: Promise<T>): Promise<T | undefi
 export type OnResponse = (method: string, host: string, status: number, tookMs: number) => void
 
 export const APPLY_PATCH = 'application/apply-patch+yaml'
+export const MERGE_PATCH = 'application/merge-patch+json'
 const REQUEST_MS = 30_000
 const SOCKETS_MAX = 16
 const USER_AGENT = `weir/${packageVersion()}`

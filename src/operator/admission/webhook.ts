@@ -1,4 +1,9 @@
-import { APPLY_PATCH, type KubernetesApi } from '../../clients/kubernetes/kubernetes-api.ts'
+import {
+  APPLY_PATCH,
+  ignoreNotFound,
+  type KubernetesApi,
+  MERGE_PATCH,
+} from '../../clients/kubernetes/kubernetes-api.ts'
 import { PeriodicTask } from '../../common/periodic-task.ts'
 import { parseListener } from '../../http/listener-address.ts'
 import { startHttpServer, type TlsReloadableServer } from '../../http/server.ts'
@@ -35,6 +40,8 @@ const BODY_BYTES_MAX = 8 * 1024 * 1024
 /** How often the certificate and the registration are checked. */
 const REFRESH_MS = 60_000
 const RETRY_MS = 5_000
+/** How long the registration may be missing before the operator creates it although it runs behind a Service. */
+const CREATION_MS_MAX = 30_000
 
 /**
  * Serves the webhook and maintains its certificate and its registration with the API server. The controllers do not
@@ -68,12 +75,15 @@ class Webhook {
   readonly #certificates: CertificateSource
   #server: TlsReloadableServer | undefined
   #served: ServingCertificate | undefined
+  readonly #startMs: number
+  #isRegistered = false
 
   constructor(options: WebhookOptions, dependencies: WebhookDependencies) {
     this.#options = options
     this.#dependencies = dependencies
     const { certificates, listener, service } = options
     const { clock, api, operatorNamespace } = dependencies
+    this.#startMs = clock.monotonicMs()
     const namespace = service?.namespace ?? operatorNamespace
     const names = service === undefined ? [parseListener(listener).host] : [`${service.name}.${service.namespace}.svc`]
     this.#certificates =
@@ -121,12 +131,30 @@ class Webhook {
     const address: WebhookAddress =
       service === undefined ? { url: server.urls[0] ?? '' } : { service: { ...service, port: SERVICE_PORT } }
     const name = `weir-${service?.namespace ?? operatorNamespace}`
+    const path = `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${encodeURIComponent(name)}`
+    if (service !== undefined && !this.#isRegistered) await this.#leaveCreationToHelm(name, path)
     await api.send({
       method: 'PATCH',
-      path: `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${encodeURIComponent(name)}`,
+      path,
       query: { fieldManager: MANAGER, force: true },
       contentType: APPLY_PATCH,
       body: webhookConfiguration({ name, address, ca, namespaces }),
     })
+    this.#isRegistered = true
+  }
+
+  /**
+   * Helm creates the registration last, after the Deployment of this operator, and an installation fails if it exists
+   * already. Throws while it is missing; without Helm, the operator creates it after 30 s.
+   */
+  async #leaveCreationToHelm(name: string, path: string): Promise<void> {
+    const { api, clock } = this.#dependencies
+    // A patch without content needs no further permission.
+    const found = await ignoreNotFound(api.send({ method: 'PATCH', path, contentType: MERGE_PATCH, body: {} }))
+    if (found !== undefined || clock.monotonicMs() - this.#startMs >= CREATION_MS_MAX) return
+    const waitS = CREATION_MS_MAX / 1_000
+    throw new Error(
+      `there is no ValidatingWebhookConfiguration '${name}' yet: Helm creates it, or this operator after ${waitS} s`,
+    )
   }
 }

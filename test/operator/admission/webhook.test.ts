@@ -20,9 +20,10 @@ type Applied = {
   }[]
 }
 
-function serve(options: Partial<WebhookOptions> = {}, failure?: Error) {
+function serve(options: Partial<WebhookOptions> = {}, failure?: Error, hasRegistration = true) {
   const [api, clock] = [new FakeSecrets(), new FakeClock(Date.now())]
   api.failure = failure
+  api.hasOthers = hasRegistration
   const dryRunners = () => {
     throw new Error('nobody asks')
   }
@@ -82,6 +83,26 @@ it('registers a Service, and issues a certificate for its name', async () => {
   expect([name, service]).toEqual(['weir-kafka', { namespace: 'kafka', name: 'weir', port: 443, path: '/admission' }])
   expect(ca).toContain('BEGIN CERTIFICATE')
   expect(api.stored?.metadata).toMatchObject({ namespace: 'kafka', name: 'weir-webhook' })
+})
+
+it('registers a Service when Helm has created the registration', async () => {
+  const { api, clock, applied } = serve({ service: { namespace: 'kafka', name: 'weir' } }, undefined, false)
+  await until('the certificate', WAIT, () => api.stored !== undefined)
+  await clock.advance(AGAIN_MS)
+  expect(api.applied).toEqual([])
+  api.hasOthers = true
+  await clock.advance(AGAIN_MS)
+  expect((await applied(1)).name).toBe('weir-kafka')
+})
+
+it('registers a Service after 30 s when nobody has created the registration', async () => {
+  const { api, clock, applied } = serve({ service: { namespace: 'kafka', name: 'weir' } }, undefined, false)
+  await until('the certificate', WAIT, () => api.stored !== undefined)
+  for (let waitedMs = 0; waitedMs < 25_000; waitedMs += AGAIN_MS) await clock.advance(AGAIN_MS)
+  expect(api.applied).toEqual([])
+  await clock.advance(AGAIN_MS)
+  await clock.advance(AGAIN_MS)
+  expect((await applied(1)).name).toBe('weir-kafka')
 })
 
 it('retries when it may not write the Secret of its certificate', async () => {
