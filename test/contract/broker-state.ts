@@ -110,6 +110,22 @@ export function describeState(open: OpenBroker): void {
       expect(await seen).toEqual(['a'])
     })
 
+    it('opens before an open transaction with openTo=stable, and reads its records after the commit', async () => {
+      const broker = await opened(open)
+      const name = uniqueName('state')
+      const producer = await broker.producer({ transactionalId: uniqueName('txn') })
+      const { state } = await view(broker, name)
+      await state.append([set('a', '1')])
+      producer.begin()
+      await state.append([set('b', '1')], producer)
+      await expect(view(broker, name, { openTimeoutMs: 500 })).rejects.toMatchObject({ code: 'transaction_open' })
+      const { state: early, map } = await view(broker, name, { openTo: 'stable' })
+      expect([...map.keys()]).toEqual(['a'])
+      await producer.commit()
+      await early.readToEnd()
+      expect([...map.keys()]).toEqual(['a', 'b'])
+    })
+
     it('names the open transaction that blocks it and the command that aborts it, and continues after the abort', async () => {
       const broker = await opened(open)
       const name = uniqueName('state')

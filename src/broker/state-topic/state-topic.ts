@@ -59,6 +59,11 @@ export type StateTopicOptions<Entry> = StateTopicEvidence & {
   readonly onFailed?: ((error: Error) => void) | undefined
   /** Default `read_committed`. */
   readonly isolation?: 'read_committed' | 'read_uncommitted'
+  /**
+   * How far the topic is read before it is open. With `stable`, up to the first open transaction: for a view whose users
+   * call `readToEnd` before they rely on it. Default `end`.
+   */
+  readonly openTo?: 'end' | 'stable'
   /** Timeout of opening. Default 60,000 ms. */
   readonly openTimeoutMs?: number
   /** Timeout of a write, including reading it back. Default 30,000 ms. */
@@ -111,7 +116,7 @@ export async function openStateTopic<Entry>(options: StateTopicOptions<Entry>): 
   if (!skipValidation && !isNew) await checkTopic(broker, topic)
   const [id, ends, first] = await Promise.all([
     broker.topics.id(topic.name),
-    endsOf(broker, topic),
+    endsOf(broker, topic, options.openTo),
     isNew ? undefined : broker.topics.offsets(topic.name, 'earliest'),
   ])
   const state = new FollowedTopic(options, id, first ?? ends.map((end) => ({ ...end, offset: 0 })))
@@ -126,8 +131,8 @@ export async function openStateTopic<Entry>(options: StateTopicOptions<Entry>): 
 }
 
 /** A commit is acknowledged before its markers are written: the last stable offset may not include its records yet. */
-function endsOf(broker: Broker, { name }: NewTopic): Promise<readonly PartitionOffset[]> {
-  return broker.topics.offsets(name, 'latest', 'read_uncommitted')
+function endsOf(broker: Broker, { name }: NewTopic, to: 'end' | 'stable' = 'end'): Promise<readonly PartitionOffset[]> {
+  return broker.topics.offsets(name, 'latest', to === 'end' ? 'read_uncommitted' : 'read_committed')
 }
 
 type Waiter = {

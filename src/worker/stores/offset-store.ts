@@ -131,6 +131,9 @@ async function openTopic(options: OffsetStoreOptions): Promise<OpenTopic> {
     topic,
     skipValidation,
     progress,
+    // The transaction of a task that was killed must not prevent the start of the worker that aborts it, as the next start
+    // of that task does. The offsets of each task are read to the end before it starts.
+    openTo: 'stable',
     decode: ({ key, value }) => parseOffsetRecord(key ?? Buffer.alloc(0), value),
     apply: (record) => state.apply(record),
     onFailed,
