@@ -27,7 +27,7 @@ let number = LAST_NUMBER
 let prefix = ''
 
 /** Returns an ID in the form of a UUID. Those of different processes differ in their random part. */
-function newRequestId(): string {
+export function newRequestId(): string {
   if (number === LAST_NUMBER) {
     number = FIRST_NUMBER
     prefix = randomUUID().slice(0, -String(FIRST_NUMBER).length)

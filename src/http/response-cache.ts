@@ -95,6 +95,8 @@ export type ResponseCacheOptions = {
   readonly revision: () => number
   readonly addsRequestId: boolean
   readonly onResponse: ((request: CompletedRequest) => void) | undefined
+  /** Called when a request was answered from the cache. */
+  readonly onCached: (request: IncomingMessage, response: ServerResponse, cached: CachedResponse) => void
 }
 
 /**
@@ -104,7 +106,7 @@ export type ResponseCacheOptions = {
 export function cacheResponses(
   app: FastifyInstance,
   handle: RequestListener,
-  { revision, addsRequestId, onResponse }: ResponseCacheOptions,
+  { revision, addsRequestId, onResponse, onCached }: ResponseCacheOptions,
 ): RequestListener {
   const cache = new ResponseCache(revision)
   const keys = new CacheKeys()
@@ -134,6 +136,7 @@ export function cacheResponses(
     // The array can be reused, because `writeHead` copies its values.
     if (addsRequestId) headers[headers.length - 1] = requestIdOf(request)
     response.writeHead(200, headers).end(payload, encoding)
+    onCached(request, response, known)
     onResponse?.({
       endpoint,
       status: 200,

@@ -24,6 +24,7 @@ import {
   type OperationalRoutesOptions,
 } from './operational-routes.ts'
 import { type Principal, Rights } from './permissions.ts'
+import { RepeatedRequests } from './repeated-requests.ts'
 import { registerLimitedBodyParser } from './request-body-limits.ts'
 import { addRequestIds } from './request-id.ts'
 import { cacheResponses } from './response-cache.ts'
@@ -100,12 +101,12 @@ export async function startHttpServer(options: HttpServerOptions): Promise<TlsRe
   const limited = limitCounter(options.metrics)
   const connections = new ConnectionLimits(limits, limited)
   const app = createApp(options, { limits, limited, connections })
-  const requestListener = createRequestListener(app, options)
+  const served = createRequestListener(app, options, connections)
   await options.routes(app)
   await app.ready()
   const bound: { server: Server; url: string }[] = []
   try {
-    for (const listener of listeners) bound.push(await bind(requestListener, listener, connections, options))
+    for (const listener of listeners) bound.push(await bind(served, listener, connections, options))
   } catch (error) {
     connections.close()
     await stopAll(app, bound, 0)
@@ -172,12 +173,21 @@ function withoutSchema(): never {
   throw new Error('routes with a Fastify schema are not supported')
 }
 
+type Served = { readonly listener: RequestListener; readonly repeated?: RepeatedRequests }
+
 /** The request listener of the app, behind the response cache if responses do not depend on the client. */
-function createRequestListener(app: FastifyInstance, options: HttpServerOptions): RequestListener {
+function createRequestListener(
+  app: FastifyInstance,
+  options: HttpServerOptions,
+  connections: ConnectionLimits,
+): Served {
   const ask: RequestListener = (request, response) => app.routing(request, response)
   const { stateRevision: revision, addsRequestId = false, onResponse, access, audit, crossOrigin, logger } = options
-  if (!revision || access || audit || crossOrigin || logger.isLevelEnabled('debug')) return ask
-  return cacheResponses(app, ask, { revision, addsRequestId, onResponse })
+  if (!revision || access || audit || crossOrigin || logger.isLevelEnabled('debug')) return { listener: ask }
+  const repeated = new RepeatedRequests({ revision, onResponse, connections })
+  const onCached: RepeatedRequests['onCached'] = (request, response, cached) =>
+    repeated.onCached(request, response, cached)
+  return { listener: cacheResponses(app, ask, { revision, addsRequestId, onResponse, onCached }), repeated }
 }
 
 function negotiateResponses(app: FastifyInstance, produces: readonly string[]): void {
@@ -254,16 +264,17 @@ function sendFrameworkError(error: Error, reply: FastifyReply, type = 'applicati
 }
 
 async function bind(
-  requestListener: RequestListener,
+  served: Served,
   listener: Listener,
   connections: ConnectionLimits,
   { tls, onConnection }: Pick<HttpServerOptions, 'tls' | 'onConnection'>,
 ): Promise<{ server: Server; url: string }> {
   const bounded: RequestListener = (request, response) => {
-    connections.serve(request, response, requestListener)
+    connections.serve(request, response, served.listener)
   }
   const server = createListener(bounded, listener, connections.serverOptions, tls)
   connections.watch(server)
+  if (listener.scheme === 'http') served.repeated?.watch(server)
   if (onConnection) reportConnections(server, onConnection)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(bindError(listener, error)))
