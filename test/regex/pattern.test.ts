@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ecmaPattern, Pattern } from '../../src/regex/pattern.ts'
 import { cpuMsOf } from '../support/cpu-time.ts'
+import { propertyRuns } from '../support/property-seed.ts'
 
 /** A text that a backtracking engine would match for hours. */
 const HOSTILE_TEXT = `${'a'.repeat(5_000)}!`
@@ -108,7 +109,7 @@ describe('pattern', () => {
           )
         },
       ),
-      { numRuns: Number(process.env['REGEX_CASES'] ?? 1_000) },
+      { numRuns: Number(process.env['REGEX_CASES'] ?? propertyRuns(1_000)) },
     )
   })
 })

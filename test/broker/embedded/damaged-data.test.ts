@@ -4,12 +4,13 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { BrokerError } from '../../../src/broker/broker-error.ts'
 import { anyDamage, damageFiles } from '../../support/file-damage.ts'
+import { propertyRuns } from '../../support/property-seed.ts'
 import { memoryDirectory } from '../../support/temporary-directory.ts'
 import { batchOf } from './batch.ts'
 import { contentOf, open, recordSnapshots } from './recorded-snapshots.ts'
 
 /** Number of runs of the property. */
-const ROUNDS = Number(process.env['WEIR_DAMAGE_ROUNDS'] ?? 150)
+const ROUNDS = Number(process.env['WEIR_DAMAGE_ROUNDS'] ?? propertyRuns(150))
 
 it('after any damage to its files, has all acknowledged data or refuses to open and names the file', async () => {
   const life = await recordSnapshots()

@@ -170,7 +170,7 @@ describe('JsonConverter', () => {
           expect(textOrError(instance, one)).toBe(textOrError(converter({ 'schemas.enable': 'false' }), one))
         }
       }),
-      { numRuns: 50 },
+      { numRuns: propertyRuns(50) },
     )
   })
 

@@ -81,7 +81,7 @@ describe('FileAccess', () => {
       }
     })()
     const read = new Set<string>()
-    for (let round = 0; round < 200 || read.size === 0; round++) {
+    for (let round = 0; round < propertyRuns(200) || read.size === 0; round++) {
       const handle = await files.open(path).catch(() => undefined)
       if (handle) read.add(await handle.readFile('utf8'))
       await handle?.close()
