@@ -31,7 +31,11 @@ export default defineConfig({
           expect: { poll: { timeout: 60_000, interval: 10 } },
           // One more than the two cores that we measure on: tests wait for the disk, too. 34 s instead of 40.
           maxWorkers: 3,
-          setupFiles: ['test/support/property-seed.ts', 'test/support/regexp-equality.ts'],
+          setupFiles: [
+            'test/support/fast-passwords.ts',
+            'test/support/property-seed.ts',
+            'test/support/regexp-equality.ts',
+          ],
         },
       },
       {
