@@ -2,12 +2,12 @@ import { ChildProcess } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector'
 import { basename, join } from 'node:path'
-import { isMainThread } from 'node:worker_threads'
+import { BroadcastChannel, isMainThread, threadId } from 'node:worker_threads'
 
 /**
- * `npm run bench -- --profile DIR` imports this module into all Node.js processes below it. The main thread of each one
- * writes two profiles when it ends: of its CPU time (`.cpuprofile`) and of what it allocated, including what was
- * collected since (`.heapprofile`). Chrome DevTools shows both.
+ * `npm run bench -- --profile DIR` imports this module into all Node.js processes below it. Each of their threads writes two
+ * profiles when it ends: of its CPU time (`.cpuprofile`) and of what it allocated, including what was collected since
+ * (`.heapprofile`). Chrome DevTools shows both.
  */
 export const PROFILE_DIRECTORY = 'WEIR_BENCH_PROFILES'
 
@@ -15,11 +15,23 @@ export const PROFILE_DIRECTORY = 'WEIR_BENCH_PROFILES'
 const SAMPLING_BYTES = 65_536
 /** Asks a process for its profiles. They would be lost with SIGKILL, by which a worker ends its processes of tasks. */
 const FINISH = 'SIGUSR2'
+/** How long a process waits for the profiles of its threads. */
+const THREADS_MS = 2_000
+
+type ThreadMessage = { readonly thread: number; readonly state: 'started' | 'written' }
 
 const directory = process.env[PROFILE_DIRECTORY]
-if (isMainThread && directory !== undefined) profileInto(directory)
+if (directory !== undefined) {
+  const write = startProfiles(directory)
+  const channel = new BroadcastChannel('profiles of threads')
+  channel.unref()
+  if (isMainThread) writeWhenProcessEnds(write, channel)
+  else writeWhenAsked(write, channel)
+  finishInsteadOfKilling()
+}
 
-function profileInto(directory: string): void {
+/** Returns a function that writes the profiles of this thread, the first time that it is called. */
+function startProfiles(directory: string): () => void {
   const session = new Session()
   session.connect()
   session.post('Profiler.enable')
@@ -29,27 +41,61 @@ function profileInto(directory: string): void {
     includeObjectsCollectedByMajorGC: true,
     includeObjectsCollectedByMinorGC: true,
   })
-  const write = () => {
+  let isWritten = false
+  return () => {
+    if (isWritten) return
+    isWritten = true
     mkdirSync(directory, { recursive: true })
-    const file = join(directory, nameOfProcess())
+    const file = join(directory, nameOfThread())
     session.post('Profiler.stop', (_, { profile }) => writeFileSync(`${file}.cpuprofile`, JSON.stringify(profile)))
     session.post('HeapProfiler.stopSampling', (_, { profile }) =>
       writeFileSync(`${file}.heapprofile`, JSON.stringify(profile)),
     )
   }
-  process.once('exit', write)
-  process.once(FINISH, () => {
-    write()
-    process.kill(process.pid, 'SIGKILL')
-  })
-  finishInsteadOfKilling()
 }
 
-/** For example `weir-worker-4711` or `task-process-main-4712`. */
-function nameOfProcess(): string {
+function writeWhenProcessEnds(write: () => void, channel: BroadcastChannel): void {
+  const threads = new Set<number>()
+  let onWritten: () => void = () => undefined
+  channel.onmessage = (message) => {
+    const { thread, state } = (message as { readonly data: ThreadMessage }).data
+    if (state === 'started') threads.add(thread)
+    else threads.delete(thread)
+    if (threads.size === 0) onWritten()
+  }
+  process.once('exit', write)
+  process.once(FINISH, async () => {
+    write()
+    if (threads.size > 0) {
+      await new Promise<void>((resolve) => {
+        onWritten = resolve
+        setTimeout(resolve, THREADS_MS)
+        channel.postMessage('finish')
+      })
+    }
+    process.kill(process.pid, 'SIGKILL')
+  })
+}
+
+function writeWhenAsked(write: () => void, channel: BroadcastChannel): void {
+  const tell = (state: ThreadMessage['state']) =>
+    channel.postMessage({ thread: threadId, state } satisfies ThreadMessage)
+  const finish = () => {
+    write()
+    tell('written')
+  }
+  channel.onmessage = (message) => {
+    if ((message as { readonly data: unknown }).data === 'finish') finish()
+  }
+  process.once('exit', finish)
+  tell('started')
+}
+
+/** For example `weir-worker-4711`, or `task-thread-main-4712-thread-1`, because a thread has a script of its own. */
+function nameOfThread(): string {
   const [, script = 'node', command = ''] = process.argv
   const words = [basename(script).replace(/\.\w+$/, ''), ...(/^[a-z-]+$/.test(command) ? [command] : [])]
-  return [...words, process.pid].join('-')
+  return [...words, process.pid, ...(isMainThread ? [] : ['thread', threadId])].join('-')
 }
 
 function finishInsteadOfKilling(): void {
