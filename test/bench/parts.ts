@@ -43,8 +43,8 @@ export const PARTS = {
   },
   postgres: {
     load: async () => (await import('./postgres/main.ts')).benchPostgres,
-    quick: { records: 200_000 },
-    limitMinutes: { quick: 3, full: 15 },
+    quick: { records: 1_000_000 },
+    limitMinutes: { quick: 4, full: 15 },
   },
   operator: {
     load: async () => (await import('./operator/main.ts')).benchOperator,

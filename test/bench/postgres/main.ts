@@ -14,8 +14,8 @@ const JSON_CONVERTER = {
   'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
   'value.converter.schemas.enable': 'true',
 }
-/** Debezium's sink writes a tenth of the rate of COPY, so it is measured with the first of the records. */
-const RECORDS_PER_DEBEZIUM_RECORD = 3
+/** Debezium's sink writes a quarter of the rate of Weir's, so it is measured with the first of the records. */
+const RECORDS_PER_DEBEZIUM_RECORD = 10
 const MEMORY_MB = 256
 
 type Connector = 'bulk' | 'incrementing' | 'incrementingOnce' | 'insert' | 'upsert' | 'upsertOnce' | 'upsertJson'
