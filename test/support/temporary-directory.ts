@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** Creates a directory that is removed at the end of the test. */
-export function temporaryDirectory(parent = tmpdir()): string {
+/** Creates a directory that is removed at the end of the test, or when `atEnd` says. */
+export function temporaryDirectory(parent = tmpdir(), atEnd: (end: () => void) => void = onTestFinished): string {
   const directory = mkdtempSync(join(parent, 'weir-'))
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  atEnd(() => rmSync(directory, { recursive: true, force: true }))
   return directory
 }
 

@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
@@ -19,18 +20,22 @@ const openPlugins = async ({ access }: ProcessPluginHostOptions) => ({
   close: () => undefined,
 })
 
-/** Starts a complete worker in this process on a new embedded broker. It is stopped at the end of the test. */
+/**
+ * Starts a complete worker in this process on a new embedded broker. It is stopped at the end of the test, or by what
+ * `atEnd` receives, the last function first.
+ */
 export async function startTestWorker(
   settings: Readonly<Record<string, string>> = {},
   own: Partial<Pick<WorkerDependencies, 'openPlugins' | 'logger'>> = {},
+  atEnd: (end: () => Promise<void> | void) => void = onTestFinished,
 ): Promise<{ readonly url: string; readonly broker: Broker; stop(): Promise<void> }> {
   const logger = silentLogger()
-  const directory = join(temporaryDirectory(), 'data')
+  const directory = join(temporaryDirectory(tmpdir(), atEnd), 'data')
   const broker = await openBroker({ kind: 'embedded', directory }, { logger })
-  onTestFinished(() => broker.close())
+  atEnd(() => broker.close())
   const written = { listeners: 'http://127.0.0.1:0', ...settings }
   const parsed = workerSettings(Object.entries(written).map(([key, value]) => ({ key, value, source: 'the test' })))
   const worker = await startWorker(parsed, { broker, logger, metrics: createMetrics(), openPlugins, ...own })
-  onTestFinished(() => worker.stop())
+  atEnd(() => worker.stop())
   return { url: worker.url, broker, stop: () => worker.stop() }
 }

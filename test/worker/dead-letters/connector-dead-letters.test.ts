@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Broker, Header, NewRecord } from '../../../src/broker/broker.ts'
 import { replayDeadLetters, replayGroupOf } from '../../../src/dead-letters/replay.ts'
 import type {
@@ -9,26 +9,43 @@ import type {
 import { readAll } from '../../contract/broker-support.ts'
 import { startTestWorker } from '../../support/worker.ts'
 
-const TOPIC = 'orders'
-const DEAD = 'orders-dead'
-const SINK = {
+// All tests share a worker, and so its thread that reads dead letters. Each has its own connector and topics.
+let worker: Awaited<ReturnType<typeof startTestWorker>>
+const ends: (() => unknown)[] = []
+let count = 0
+let sink: string
+let orders: string
+let dead: string
+
+beforeAll(async () => {
+  worker = await startTestWorker({ 'connector.paths.allowed': '/' }, {}, (end) => ends.unshift(end))
+})
+afterAll(async () => {
+  for (const end of ends) await end()
+})
+beforeEach(() => {
+  count += 1
+  ;[sink, orders, dead] = [`sink-${count}`, `orders-${count}`, `orders-${count}-dead`]
+})
+
+const sinkConfig = () => ({
   'connector.class': 'FileStreamSink',
-  topics: TOPIC,
+  topics: orders,
   file: 'out.txt',
   'key.converter': 'org.apache.kafka.connect.storage.StringConverter',
   'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
   'value.converter.schemas.enable': 'false',
   'errors.tolerance': 'all',
-  'errors.deadletterqueue.topic.name': DEAD,
+  'errors.deadletterqueue.topic.name': dead,
   'errors.deadletterqueue.context.headers.enable': 'true',
-}
+})
 
 function errorHeaders(own: Readonly<Record<string, string>> = {}): readonly Header[] {
   const headers = {
-    topic: TOPIC,
+    topic: orders,
     partition: '0',
     offset: '7',
-    'connector.name': 'sink',
+    'connector.name': sink,
     stage: 'VALUE_CONVERTER',
     'class.name': 'org.apache.kafka.connect.json.JsonConverter',
     'exception.class.name': 'org.apache.kafka.connect.errors.DataException',
@@ -40,7 +57,7 @@ function errorHeaders(own: Readonly<Record<string, string>> = {}): readonly Head
 
 function deadLetter(value: string | Buffer | null, headers = errorHeaders()): NewRecord {
   return {
-    topic: DEAD,
+    topic: dead,
     key: Buffer.from('k'),
     value: value === null ? null : Buffer.from(value),
     headers,
@@ -48,13 +65,12 @@ function deadLetter(value: string | Buffer | null, headers = errorHeaders()): Ne
   }
 }
 
-/** A worker with a stopped sink, and what its console needs. */
+/** Creates the topics of a stopped sink and the sink, or changes its configuration. Returns what its console needs. */
 async function start(records: readonly NewRecord[], config: Readonly<Record<string, string>> = {}) {
-  const { url, broker } = await startTestWorker({ 'connector.paths.allowed': '/' })
-  await broker.topics.create({ name: TOPIC, partitions: 1 })
-  await broker.topics.create({ name: DEAD, partitions: 1 })
+  const { url, broker } = worker
+  await broker.topics.create({ name: orders, partitions: 1 })
+  await broker.topics.create({ name: dead, partitions: 1 })
   await produce(broker, records)
-  const body = { name: 'sink', config: { ...SINK, ...config }, initial_state: 'STOPPED' }
   const call = async <Body>(method: string, path: string, sent?: object) => {
     const response = await fetch(`${url}${path}`, {
       method,
@@ -62,15 +78,17 @@ async function start(records: readonly NewRecord[], config: Readonly<Record<stri
     })
     return { status: response.status, body: (await response.json()) as Body & { readonly message: string } }
   }
-  expect((await call('POST', '/connectors', body)).status).toBe(201)
-  const path = '/ui/api/connectors/sink/dead-letters'
+  const configured = { ...sinkConfig(), ...config }
+  const created = await call('POST', '/connectors', { name: sink, config: configured, initial_state: 'STOPPED' })
+  if (created.status === 409) await call('PUT', `/connectors/${sink}/config`, configured)
+  const path = `/ui/api/connectors/${sink}/dead-letters`
   return {
     broker,
     page: (query = '') => call<DeadLetterPage>('GET', `${path}${query}`),
     record: (offset: number) => call<DeadLetterView>('GET', `${path}/0/${offset}`),
     replay: (sent: object) => call<ReplayResponse>('POST', `${path}/replay`, sent),
     replayed: async () =>
-      (await readAll(broker, TOPIC)).map(({ value, headers }) => [String(value), headers.map(([name]) => name)]),
+      (await readAll(broker, orders)).map(({ value, headers }) => [String(value), headers.map(([name]) => name)]),
   }
 }
 
@@ -89,12 +107,12 @@ describe('the dead letters of a sink', () => {
     const { page } = await start([deadLetter('{"n":'), deadLetter('{"n":1}', [own, ...errorHeaders()])])
     const { status, body } = await page()
     expect(status).toBe(200)
-    expect(body).toMatchObject({ topic: DEAD, exists: true, partitionCount: 1, ofOthers: 0, marksProblem: null })
+    expect(body).toMatchObject({ topic: dead, exists: true, partitionCount: 1, ofOthers: 0, marksProblem: null })
     expect(body.records[0]).toEqual({
       partition: 0,
       offset: 1,
       timestampMs: 5_000,
-      origin: { topic: TOPIC, partition: '0', offset: '7' },
+      origin: { topic: orders, partition: '0', offset: '7' },
       stage: 'VALUE_CONVERTER',
       className: 'org.apache.kafka.connect.json.JsonConverter',
       exceptionClass: 'org.apache.kafka.connect.errors.DataException',
@@ -104,7 +122,7 @@ describe('the dead letters of a sink', () => {
       moreHeaders: 0,
       key: { form: 'text', text: 'k', bytes: 1, isTruncated: false, problem: null },
       value: { form: 'text', text: '{"n":1}', bytes: 7, isTruncated: false, problem: null },
-      target: TOPIC,
+      target: orders,
       problem: null,
       replayed: null,
     })
@@ -199,7 +217,7 @@ describe('a replay', () => {
     ])
     const records = [0, 2].map((offset) => ({ partition: 0, offset }))
     const planned = await replay({ records, dryRun: true })
-    expect(planned.body.records).toEqual(records.map((one) => ({ ...one, topic: TOPIC, replayed: null })))
+    expect(planned.body.records).toEqual(records.map((one) => ({ ...one, topic: orders, replayed: null })))
     expect(await replayed()).toEqual([])
     expect((await replay({ records })).status).toBe(200)
     expect(await replayed()).toEqual([
@@ -209,10 +227,10 @@ describe('a replay', () => {
     expect((await page()).body.records.map((one) => one.replayed)).toEqual(['console', null, 'console'])
     // The command leaves them out.
     const all = {
-      topic: DEAD,
+      topic: dead,
       targetTopic: undefined,
       matches: () => true,
-      groupId: replayGroupOf(DEAD),
+      groupId: replayGroupOf(dead),
       fromBeginning: false,
       isDryRun: false,
       onRejected: () => undefined,
@@ -250,7 +268,7 @@ describe('a replay', () => {
     ])
     expect((await page()).body.records.map(({ target }) => target)).toEqual([null, null])
     const before = await broker.topics.offsets('connect-configs', 'latest')
-    for (const sent of [at(0), { ...at(0), topic: TOPIC }])
+    for (const sent of [at(0), { ...at(0), topic: orders }])
       expect(await replay(sent)).toMatchObject({
         status: 400,
         body: { message: "0/0: its topic is 'connect-configs', which the connector does not read" },
@@ -261,15 +279,15 @@ describe('a replay', () => {
 
   it('needs a topic for records that do not name theirs, unless the connector reads one only', async () => {
     const one = await start([deadLetter('{}', [])])
-    expect((await one.page()).body.records[0]?.target).toBe(TOPIC)
-    const { page, replay, replayed } = await start([deadLetter('{}', [])], { topics: `${TOPIC},payments` })
+    expect((await one.page()).body.records[0]?.target).toBe(orders)
+    const { page, replay, replayed } = await start([deadLetter('{}', [])], { topics: `${orders},payments` })
     expect((await page()).body.records[0]).toMatchObject({
       target: null,
       problem: expect.stringContaining('no header names its topic'),
     })
     expect((await replay(at(0))).status).toBe(400)
     expect((await replay({ ...at(0), topic: 'other' })).status).toBe(400)
-    expect((await replay({ ...at(0), topic: TOPIC })).status).toBe(200)
+    expect((await replay({ ...at(0), topic: orders })).status).toBe(200)
     expect(await replayed()).toEqual([['{}', []]])
   })
 
