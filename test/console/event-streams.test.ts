@@ -99,9 +99,9 @@ it('The number of streams is limited, and a closed stream makes room for another
 it('A page that does not read its events is disconnected', async () => {
   const { feed, connect, open } = await startStreams()
   ;(await connect()).pause()
-  const large = 'x'.repeat(1_000_000)
+  const names = Array.from({ length: 10 }, (_, at) => `${'x'.repeat(1_000_000)}${at}`)
   await until('the disconnection', WAIT, () => {
-    for (let at = 0; at < 10; at++) feed.publish({ kind: 'connector', name: `${large}${at}` })
+    for (const name of names) feed.publish({ kind: 'connector', name })
     return open() === 0
   })
 })

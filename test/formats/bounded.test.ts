@@ -59,8 +59,9 @@ describe('the cost of hostile schemas', () => {
     }
     cost(200)
     const small = Math.max(cost(250), cost(250), 1_000)
-    // Eight times as much: the square would be 64.
-    expect(Math.min(cost(2_000), cost(2_000)) / small).toBeLessThan(40)
+    // Eight times as much: the square would be 64. Measured again only if other work of the process was in between.
+    const large = cost(2_000) / small
+    expect(large < 40 ? large : cost(2_000) / small).toBeLessThan(40)
   })
 
   it('is limited for unions: only changed branches are compared with each other', () => {

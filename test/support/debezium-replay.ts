@@ -167,13 +167,13 @@ function partOf(schema: Schema | null | undefined, value: unknown): RecordedPart
 function parseEvent({ topic, key, value, headers }: RecordedEvent): ParsedEvent {
   return {
     topic,
-    keySchema: parseExact(key?.schema),
+    keySchema: parsedSchema(key?.schema),
     key: parseExact(key?.payload),
-    valueSchema: parseExact(value?.schema),
+    valueSchema: parsedSchema(value?.schema),
     value: withoutTimes(parseExact(value?.payload) as ParsedEvent['value']),
     headers: headers.map((header) => ({
       key: header.key,
-      schema: parseExact(header.value?.schema),
+      schema: parsedSchema(header.value?.schema),
       value: parseExact(header.value?.payload),
     })),
   }
@@ -184,6 +184,16 @@ function withoutTimes(value: ParsedEvent['value']): ParsedEvent['value'] {
   if (value === null || value['op'] === undefined) return value
   const { ts_ms, ts_us, ts_ns, ...others } = value
   return others
+}
+
+/** Parsed once, because most events of a table have the same. */
+const schemas = new Map<string, unknown>()
+
+function parsedSchema(text: string | undefined): unknown {
+  if (text === undefined) return null
+  const parsed = schemas.get(text) ?? parseExact(text)
+  schemas.set(text, parsed)
+  return parsed
 }
 
 function parseExact(text: string | undefined): unknown {

@@ -36,7 +36,9 @@ export const boundedText = (min: number, max: number) =>
     })
     .meta({ ...(min > 0 && { minLength: min }), maxLength: max })
 
-const charactersOf = (value: string): number => [...value].length
+/** Code points: a surrogate pair is one, which has two units. */
+const charactersOf = (value: string): number =>
+  value.length - (value.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0)
 
 const OBJECT_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 const DURATION = /^([0-9]+(h|m|s))+$/

@@ -81,8 +81,8 @@ describe('masked configuration', () => {
   it.each(['a', 'a:', 'a=', 'a="', 'x://', 'x://a:', 'basic ', 'password=', '"', "authorization: 'basic "])(
     'takes time linear in a value of %j',
     async (unit) => {
-      const value = unit.repeat(1_000_000 / unit.length)
-      expect(await cpuMsOf(() => maskConfig({ value }))).toBeLessThan(15_000)
+      const value = unit.repeat(250_000 / unit.length)
+      expect(await cpuMsOf(() => maskConfig({ value }))).toBeLessThan(5_000)
     },
   )
 })

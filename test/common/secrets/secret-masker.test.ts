@@ -133,7 +133,7 @@ describe('secrets', () => {
         for (let n = 0; n < 20; n++) secrets.mask(line)
       }
       const times: number[] = []
-      for (let round = 0; round < 7; round++) times.push(await cpuMsOf(maskLines))
+      for (let round = 0; round < 3; round++) times.push(await cpuMsOf(maskLines))
       return Math.min(...times)
     }
     await fastest(one)
@@ -141,9 +141,9 @@ describe('secrets', () => {
   })
 
   it.each(['a', '\\', '%', '%25', '&;', '1,', 'ab ', 'Aa', '"x"'])('cost time linear in a text of %j', async (unit) => {
-    const text = unit.repeat(524_288 / unit.length)
+    const text = unit.repeat(131_072 / unit.length)
     const secrets = known('a'.repeat(20_000), 'ab'.repeat(100))
-    // Takes about a second; quadratic time would be hours.
-    expect(await cpuMsOf(() => secrets.mask(text))).toBeLessThan(15_000)
+    // Takes less than a second; quadratic time would be minutes.
+    expect(await cpuMsOf(() => secrets.mask(text))).toBeLessThan(5_000)
   })
 })
