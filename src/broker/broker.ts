@@ -190,6 +190,11 @@ export type PartitionReaderOptions = {
    * `earliest`.
    */
   readonly outOfRange?: 'earliest' | 'latest' | 'error'
+  /**
+   * Whether the next fetch at the end of a partition is started by the next poll, and not before the records of the last one
+   * are returned, which would delay them. Default false.
+   */
+  readonly restsAtEnd?: boolean
 }
 
 export interface PartitionReader {

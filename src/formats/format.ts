@@ -50,6 +50,11 @@ export interface ParsedSchema {
    */
   isEquivalent(other: ParsedSchema): boolean
   /**
+   * False if a schema with this text is neither equivalent nor has an equal canonical text, as far as the text shows it
+   * without being parsed as a schema. Absent: always true.
+   */
+  canEqual?(text: string): boolean
+  /**
    * The text for `?format=`; undefined if the format is not supported. `resolved` is the text with inlined references.
    */
   formatted(format: string): string | undefined

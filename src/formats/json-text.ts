@@ -77,6 +77,10 @@ const BLANK = /[ \t\n\r]+/y
 const BLANK_OR_COMMENT = /[ \t\n\r]+|\/\*[\s\S]*?\*\/|\/\/[^\n]*/y
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them inside strings.
 const PLAIN = /[^"\\\u0000-\u001f]*/y
+/** V8 copies the characters of slices up to this length, with the quotes. */
+const SLICE_MAX = 14
+const SPACE = 32
+const SLASH = 47
 
 class JsonReader {
   readonly #text: string
@@ -140,21 +144,25 @@ class JsonReader {
 
   #string(): string {
     const start = this.#at
+    let isPlain = true
     this.#at += 1
     for (;;) {
-      this.#match(PLAIN)
+      this.#skip(PLAIN)
       const next = this.#text[this.#at]
       if (next === '\\') {
         this.#at += 2
+        isPlain = false
         continue
       }
       if (next !== '"') throw this.#error('expected the end of a string')
       this.#at += 1
-      return this.#unescaped(start)
+      return this.#unescaped(start, isPlain)
     }
   }
 
-  #unescaped(start: number): string {
+  #unescaped(start: number, isPlain: boolean): string {
+    // A longer slice would keep the whole text in memory.
+    if (isPlain && this.#at - start <= SLICE_MAX) return this.#text.slice(start + 1, this.#at - 1)
     try {
       return JSON.parse(this.#text.slice(start, this.#at)) as string
     } catch {
@@ -163,9 +171,9 @@ class JsonReader {
   }
 
   #number(): JsonNumber {
-    const literal = this.#match(NUMBER)
-    if (literal === '') throw this.#error('expected a value')
-    return new JsonNumber(literal)
+    const start = this.#at
+    if (!this.#skip(NUMBER)) throw this.#error('expected a value')
+    return new JsonNumber(this.#text.slice(start, this.#at))
   }
 
   #word<T>(word: string, value: T): T {
@@ -181,15 +189,17 @@ class JsonReader {
   }
 
   #peek(): string {
-    while (this.#match(this.#blank) !== '');
+    const code = this.#text.charCodeAt(this.#at)
+    if (code <= SPACE || code === SLASH) while (this.#skip(this.#blank));
     return this.#text[this.#at] ?? ''
   }
 
-  #match(pattern: RegExp): string {
-    pattern.lastIndex = this.#at
-    const found = pattern.exec(this.#text)?.[0] ?? ''
-    this.#at += found.length
-    return found
+  /** Skips what matches a sticky expression. Returns false if that is nothing. */
+  #skip(pattern: RegExp): boolean {
+    const start = this.#at
+    pattern.lastIndex = start
+    if (pattern.test(this.#text)) this.#at = pattern.lastIndex
+    return this.#at > start
   }
 
   #error(what: string): SyntaxError {

@@ -74,6 +74,7 @@ export class LogReader implements PartitionReader {
   readonly #pollBytesMax: number
   readonly #pollRecordsMax: number
   readonly #outOfRange: NonNullable<PartitionReaderOptions['outOfRange']>
+  readonly #restsAtEnd: boolean
   readonly #positions = new Map<string, Position>()
   readonly #busyNodes = new Set<number>()
   #failure: Error | undefined
@@ -88,6 +89,7 @@ export class LogReader implements PartitionReader {
     this.#pollBytesMax = options.pollBytesMax ?? POLL_BYTES_MAX
     this.#pollRecordsMax = options.pollRecordsMax ?? Number.POSITIVE_INFINITY
     this.#outOfRange = options.outOfRange ?? 'earliest'
+    this.#restsAtEnd = options.restsAtEnd ?? false
   }
 
   seek(positions: readonly PartitionOffset[]): void {
@@ -130,12 +132,13 @@ export class LogReader implements PartitionReader {
     for (;;) {
       if (this.#closed) throw new BrokerError('closed', 'the reader is closed')
       this.#throwIfUnreadable()
-      await this.#startFetches()
+      await this.#startFetches(this.#isEmptyOrBehind)
       const buffered = await this.#takeBuffered()
       if (buffered.length > 0) {
-        await this.#startFetches()
+        await this.#startFetches(this.#isBehind)
         return buffered
       }
+      if (this.#restsAtEnd) await this.#startFetches(this.#isEmptyOrBehind)
       this.#throwIfUnreadable()
       this.#throwFailure()
       const leftMs = endMs - clock.monotonicMs()
@@ -200,10 +203,17 @@ export class LogReader implements PartitionReader {
     this.#wakeUp = undefined
   }
 
+  /** Whether the next fetch may be started ahead: always, or before the end at the time of the last fetch. */
+  readonly #isBehind = ({ fetched, fetchOffset, endOffset }: Position): boolean =>
+    !this.#restsAtEnd || fetchOffset < (fetched.at(-1)?.endOffset ?? endOffset)
+
+  readonly #isEmptyOrBehind = (position: Position): boolean => position.fetched.length === 0 || this.#isBehind(position)
+
   /** Starts a fetch on each node that leads a partition without buffered records. */
-  async #startFetches(): Promise<void> {
+  async #startFetches(isDue: (position: Position) => boolean): Promise<void> {
     const byNode = new Map<number, Position[]>()
     for (const position of this.#positions.values()) {
+      if (!isDue(position)) continue
       if (position.damage || position.fetched.length >= AHEAD_MAX || position.isPaused || position.isFetching) continue
       const node = await this.#leaderOf(position)
       if (node < 0 || this.#busyNodes.has(node)) continue

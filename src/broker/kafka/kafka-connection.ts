@@ -49,6 +49,7 @@ type Cluster = {
 }
 
 const KEEP_ALIVE_MS = 60_000
+const COPIED_BYTES_MAX = 16 * 1024
 
 export type NodeAddress = { readonly host: string; readonly port: number }
 
@@ -215,12 +216,19 @@ class KafkajsConnection implements KafkaConnection {
         requestTimeout,
         sendRequest: () => {
           connection.socket.cork()
-          for (const part of parts) connection.socket.write(part)
+          for (const part of isSmall(parts) ? [Buffer.concat(parts)] : parts) connection.socket.write(part)
           connection.socket.uncork()
         },
       })
     })
   }
+}
+
+/** Whether it takes less time to copy the parts than to write several buffers. */
+function isSmall(parts: readonly Uint8Array[]): boolean {
+  let bytes = 0
+  for (const part of parts) bytes += part.length
+  return bytes <= COPIED_BYTES_MAX
 }
 
 function partsOf<Request, Response>(

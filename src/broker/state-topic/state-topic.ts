@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../common/clock.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logging/logger.ts'
@@ -166,7 +167,8 @@ class FollowedTopic<Entry> implements StateTopic {
     this.#idCheckedMs = this.#clock.monotonicMs()
     this.partitions = starts.length
     this.#positions = new Map(starts.map((start) => [topicPartitionKey(start), start]))
-    this.#reader = options.broker.reader({ isolation: options.isolation ?? 'read_committed', outOfRange: 'error' })
+    const { broker, isolation = 'read_committed' } = options
+    this.#reader = broker.reader({ isolation, outOfRange: 'error', restsAtEnd: true })
     this.#reader.seek(starts)
     this.#following = this.#follow()
   }
@@ -206,8 +208,7 @@ class FollowedTopic<Entry> implements StateTopic {
   }
 
   async readToEnd(timeoutMs?: number): Promise<void> {
-    const { broker, topic } = this.#options
-    await this.readTo(await endsOf(broker, topic), timeoutMs)
+    await this.readTo(await endsOf(this.#options.broker, this.#options.topic), timeoutMs)
   }
 
   async close(): Promise<void> {
@@ -273,11 +274,10 @@ class FollowedTopic<Entry> implements StateTopic {
     })
     const [first] = held
     if (this.#options.isolation === 'read_uncommitted' || first === undefined) return new BrokerError('timeout', late)
-    const { partition, offset } = first
     return new OpenTransactionError(
-      `${late}: partition ${partition} cannot be read past offset ${offset}, where an open transaction begins; ` +
+      `${late}: partition ${first.partition} cannot be read past offset ${first.offset}, where an open transaction begins; ` +
         'if its producer no longer exists, abort it with: kafka-transactions.sh ' +
-        `--bootstrap-server HOST:PORT abort --topic ${topic.name} --partition ${partition} --start-offset ${offset}`,
+        `--bootstrap-server HOST:PORT abort --topic ${topic.name} --partition ${first.partition} --start-offset ${first.offset}`,
       held,
     )
   }
@@ -292,7 +292,8 @@ class FollowedTopic<Entry> implements StateTopic {
       try {
         const polled = await this.#reader.poll(POLL_MS)
         this.#missingSinceMs = undefined
-        this.#advance(polled)
+        // Callers that waited for these records send their responses before the next fetch is sent.
+        if (this.#advance(polled)) await nextTurn()
         if (this.#clock.monotonicMs() - this.#idCheckedMs >= IDENTITY_CHECK_MS) void this.#checkTopicId()
       } catch (error) {
         await this.#handleReadError(error as Error)
@@ -300,14 +301,16 @@ class FollowedTopic<Entry> implements StateTopic {
     }
   }
 
-  #advance(polled: readonly PartitionRecords[]): void {
+  #advance(polled: readonly PartitionRecords[]): boolean {
     for (const { topic, partition, records, nextOffset } of polled) {
       for (const record of records) this.#take({ ...record, topic, partition })
-      if (this.#failure) return
+      if (this.#failure) return false
       this.#positions.set(topicPartitionKey({ topic, partition }), { topic, partition, offset: nextOffset })
     }
-    for (const waiter of this.#waiters) if (this.#hasReached(waiter.until)) waiter.resolve()
+    const reached = [...this.#waiters].filter(({ until }) => this.#hasReached(until))
+    for (const waiter of reached) waiter.resolve()
     if (polled.length > 0 && this.#isOpen && !this.#isSaving) void this.#saveProgress()
+    return reached.length > 0
   }
 
   /** Saves the progress repeatedly while positions advance. */

@@ -50,6 +50,13 @@ export class ParsedAvro implements ParsedSchema {
     return other instanceof ParsedAvro && avroEquivalent(this.schema, other.schema)
   }
 
+  canEqual(text: string): boolean {
+    const { schema } = this
+    const names = schema.type === 'record' ? fieldNamesIn(text) : undefined
+    if (schema.type !== 'record' || names === undefined) return true
+    return names.length === schema.fields.length && schema.fields.every(({ name }, at) => name === names[at])
+  }
+
   formatted(format: string): string | undefined {
     return format === 'resolved' ? printAvro(this.schema) : undefined
   }
@@ -66,5 +73,17 @@ export class ParsedAvro implements ParsedSchema {
   incompatibilities(writer: ParsedSchema, { roles }: CompareOptions): readonly Incompatibility[] {
     if (!(writer instanceof ParsedAvro)) throw new SchemaError(`cannot compare an AVRO schema with ${writer.type}`)
     return avroIncompatibilities(this.schema, writer.schema, roles)
+  }
+}
+
+/** The names of the fields of a record. Undefined if the text is another schema, or not JSON without comments. */
+function fieldNamesIn(text: string): readonly unknown[] | undefined {
+  try {
+    const json: unknown = JSON.parse(text)
+    const { type, fields } = Object(json) as { readonly type?: unknown; readonly fields?: unknown }
+    if ((type !== 'record' && type !== 'error') || !Array.isArray(fields)) return undefined
+    return fields.map((field: unknown) => (Object(field) as { readonly name?: unknown }).name)
+  } catch {
+    return undefined
   }
 }

@@ -213,6 +213,7 @@ function compareFields(walk: Walk, reader: AvroRecord, writer: AvroRecord, at: P
 
 /** The writer's fields that match a field by name or alias. */
 function writtenFields(field: AvroField, written: ReadonlyMap<string, AvroField>): readonly AvroField[] {
+  if (field.aliases.length === 0) return [written.get(field.name) ?? []].flat()
   return [...new Set([field.name, ...field.aliases])].flatMap((name) => written.get(name) ?? [])
 }
 

@@ -81,6 +81,7 @@ function sameNamed(one: AvroRecord | AvroEnum | AvroFixed, other: AvroRecord | A
 }
 
 function sameMembers(ones: readonly string[], others: readonly string[]): boolean {
+  if (ones.length === 0 && others.length === 0) return true
   const [set, otherSet] = [new Set(ones), new Set(others)]
   return set.size === otherSet.size && [...set].every((one) => otherSet.has(one))
 }

@@ -29,12 +29,14 @@ const SCHEMA_MEMBERS = new Set([
 ])
 const ENUM_MEMBERS = new Set([...SCHEMA_MEMBERS, 'default'])
 const FIELD_MEMBERS = new Set(['default', 'doc', 'name', 'order', 'type', 'aliases'])
+const NO_PROPS: Props = new Map()
+const NO_ALIASES: readonly never[] = []
 const ORDERS = ['ascending', 'descending', 'ignore'] as const
 
 /** A schema that is available once all names of the text are known. */
 type Later = () => AvroSchema
 /** The placeholder for a schema until all names are known. */
-const UNKNOWN: AvroSchema = { type: 'null', props: new Map() }
+const UNKNOWN: AvroSchema = { type: 'null', props: NO_PROPS }
 
 /**
  * Parses schemas in sequence; each can use the names of the previous ones. A name can be used before its definition.
@@ -88,7 +90,7 @@ export class AvroParser {
 
   /** Resolves a name in the enclosing namespace, otherwise as written. */
   #byName(written: string, space: string): Later {
-    if (isPrimitive(written)) return always({ type: written, props: new Map() })
+    if (isPrimitive(written)) return always({ type: written, props: NO_PROPS })
     const { full } = avroName(written, space)
     return () => {
       const found = this.#named.get(full) ?? this.#named.get(written)
@@ -166,7 +168,7 @@ export class AvroParser {
       doc: textOf(object.get('doc')),
       default: object.get('default'),
       order: orderOf(object.get('order')),
-      aliases: [...new Set(aliasesOf(object))],
+      aliases: unique(aliasesOf(object), (alias) => alias),
       props: propsOf(object, FIELD_MEMBERS),
     }
     const schema = this.#schema(type, record.space)
@@ -215,7 +217,7 @@ export class AvroParser {
     if (typeof written !== 'string') throw new SchemaError(`No name in schema: ${printJson(json)}`)
     const name = avroName(written, textOf(json.get('namespace')) ?? space)
     const named = aliasesOf(json).map((alias) => avroName(alias, name.space))
-    const aliases = [...new Map(named.map((alias) => [alias.full, alias])).values()]
+    const aliases = unique(named, ({ full }) => full)
     if (this.#strict) {
       checkNamespace(name.space)
       for (const { simple } of [name, ...aliases]) checkName(simple)
@@ -274,7 +276,13 @@ function checkUnion({ branches }: AvroUnion): void {
 }
 
 function propsOf(json: JsonObject, known: ReadonlySet<string>): Props {
-  return new Map([...json].filter(([member]) => !known.has(member)))
+  let props: Map<string, Json> | undefined
+  for (const [member, value] of json) {
+    if (known.has(member)) continue
+    props ??= new Map()
+    props.set(member, value)
+  }
+  return props ?? NO_PROPS
 }
 
 function textOf(json: Json | undefined): string | undefined {
@@ -283,12 +291,18 @@ function textOf(json: Json | undefined): string | undefined {
 
 function aliasesOf(json: JsonObject): readonly string[] {
   const aliases = json.get('aliases')
-  if (aliases === undefined) return []
+  if (aliases === undefined) return NO_ALIASES
   if (!Array.isArray(aliases)) throw new SchemaError(`aliases not an array: ${printJson(json)}`)
   return (aliases as readonly Json[]).map((alias) => {
     if (typeof alias !== 'string') throw new SchemaError(`alias not a string: ${printJson(alias)}`)
     return alias
   })
+}
+
+/** Each value once, at the place of the first one with its key, and equal to the last one. */
+function unique<Value>(values: readonly Value[], keyOf: (value: Value) => string): readonly Value[] {
+  if (values.length === 0) return NO_ALIASES
+  return [...new Map(values.map((value) => [keyOf(value), value])).values()]
 }
 
 function orderOf(json: Json | undefined): AvroField['order'] {

@@ -39,10 +39,21 @@ export type RegisteredSchemaResult = { readonly schema: StoredSchema; readonly c
  * `decideRegister` has to decide.
  */
 export function findRegistered(context: DecisionContext, request: Registration): SchemaVersion | undefined {
+  const config = configInScope(context.view, request.subject, context.defaults)
+  return isSearched(request, config) ? searchRegistered(context, request, config) : undefined
+}
+
+/** Whether the schema is registered as it is sent, so that the versions can be searched for it. */
+function isSearched({ schema, tags, propagateTags }: Registration, config: EffectiveConfig): boolean {
+  return !hasDefaults(config) && !tags && !propagateTags && schema.text.trim() !== ''
+}
+
+function searchRegistered(
+  context: DecisionContext,
+  request: Registration,
+  config: EffectiveConfig,
+): SchemaVersion | undefined {
   const { subject, id, version } = request
-  const config = configInScope(context.view, subject, context.defaults)
-  if (hasDefaults(config) || request.tags || request.propagateTags) return undefined
-  if (request.schema.text.trim() === '') return undefined
   const schema = resolveSchema(context, subject, request.schema, {
     normalize: isNormalizing(request, config),
     validation: 'loose',
@@ -58,19 +69,27 @@ export function findRegistered(context: DecisionContext, request: Registration):
 /**
  * Registers a schema. Registering the schema of a soft-deleted version again assigns the same ID. Throws `not_permitted` if
  * the mode does not allow it or the ID belongs to another schema; `invalid_schema`, `invalid_rule_set` or
- * `incompatible_schema`.
+ * `incompatible_schema`. `missingAt` is the revision of the state in which `findRegistered` found no version.
  */
-export function decideRegister(context: DecisionContext, registration: Registration): Decision<RegisteredSchemaResult> {
+export function decideRegister(
+  context: DecisionContext,
+  registration: Registration,
+  missingAt?: number,
+): Decision<RegisteredSchemaResult> {
   checkRuleSet(registration.schema.ruleSet)
   const request = applyTagChange(context, registration)
-  const registered = findRegistered(context, request)
-  if (registered) return nothingToWrite({ schema: registered, changed: false })
   const { view, defaults } = context
   const { subject } = request
+  const config = configInScope(view, subject, defaults)
+  const wasSearched = isSearched(request, config)
+  if (wasSearched && !(missingAt === view.revision && request === registration)) {
+    const registered = searchRegistered(context, request, config)
+    if (registered) return nothingToWrite({ schema: registered, changed: false })
+  }
   const mode = modeInScope(view, subject, defaults)
   checkRegisterable(mode, subject, request.id)
-  const config = configInScope(view, subject, defaults)
-  const next = (view.versions(subject).at(-1)?.version ?? 0) + 1
+  const versions = view.versions(subject)
+  const next = (versions.at(-1)?.version ?? 0) + 1
   const importing = isImporting(mode)
   const sent = importing ? request.schema : completeSchema(context, request, config, next)
   const schema = resolveSchema(context, subject, sent, {
@@ -80,8 +99,10 @@ export function decideRegister(context: DecisionContext, registration: Registrat
   })
   checkReferable(view, subject, schema)
   const changed = sent !== request.schema
-  const live = view.versions(subject).filter(({ deleted }) => !deleted)
-  const existing = request.version === 0 ? findEquivalentVersion(context, schema, request, live) : undefined
+  const live = versions.filter(({ deleted }) => !deleted)
+  // The search has compared the same schema with the same versions.
+  const isMissing = wasSearched && !changed && !importing && request.id < 0
+  const existing = isMissing ? undefined : findEquivalentVersion(context, schema, request, live)
   if (existing) return nothingToWrite({ schema: existing, changed })
   if (!importing && !request.force) checkCompatible(context, subject, schema, live, config)
   const stored: StoredSchema = {
@@ -92,7 +113,7 @@ export function decideRegister(context: DecisionContext, registration: Registrat
     deleted: false,
     extra: {},
   }
-  return { records: recordsOf(context, stored), answer: { schema: stored, changed } }
+  return { records: recordsOf(context, stored, versions), answer: { schema: stored, changed } }
 }
 
 /** Throws `not_permitted` for a reference to a subject that has a STRONG association. */
@@ -157,9 +178,10 @@ function addInheritedTags(
 function findEquivalentVersion(
   context: DecisionContext,
   schema: ResolvedSchema,
-  { subject, id }: Registration,
+  { subject, id, version: requested }: Registration,
   live: readonly SchemaVersion[],
 ): SchemaVersion | undefined {
+  if (requested !== 0) return undefined
   const known = context.view.idOf(contextOf(subject), schema.content.guid)
   const wanted = known !== undefined && (id < 0 || id === known) ? known : id
   const same = live.findLast((version) => version.id === wanted && version.content.guid === schema.content.guid)
@@ -189,12 +211,15 @@ function newVersion({ version }: Registration, next: number, importing: boolean)
 /**
  * Also hard-deletes older soft-deleted versions of the subject with the same ID, unless another schema references them.
  */
-function recordsOf({ view }: DecisionContext, stored: StoredSchema): Decision<unknown>['records'] {
+function recordsOf(
+  { view }: DecisionContext,
+  stored: StoredSchema,
+  versions: readonly SchemaVersion[],
+): Decision<unknown>['records'] {
   const { subject, version, id } = stored
   const context = contextOf(subject)
   const isNewContext = context !== DEFAULT_CONTEXT && !view.isKnownContext(context)
-  const superseded = view
-    .versions(subject)
+  const superseded = versions
     .filter((old) => old.deleted && old.id === id && old.version < version)
     .filter((old) => view.referrers(subject, old.version).length === 0)
   return [

@@ -4,7 +4,7 @@ import type { SchemaOperation } from '../metrics/schema-operation-metrics.ts'
 import { invalidSchema } from '../model/registry-error.ts'
 import { guidOf, type SchemaContent } from '../model/schema.ts'
 import type { CompatibilityWorker } from './compatibility-worker.ts'
-import { isComparedInProcess, isTaggedInProcess } from './in-process-limits.ts'
+import { isComparedInProcess, isParsedInProcess, isTaggedInProcess } from './in-process-limits.ts'
 import {
   type ResultOf,
   type SchemaSummary,
@@ -149,6 +149,11 @@ export class OffloadableSchema implements ParsedSchema {
   normalized(): OffloadableSchema {
     const parsed = this.#parsed && withInvalidSchemaErrors(this.#parsed, (schema) => schema.normalized())
     return new OffloadableSchema({ ...this.#schema, normalized: true }, parsed, this.#workerResults)
+  }
+
+  canEqual(text: string): boolean {
+    if (!isParsedInProcess({ ...this.#schema, text, dependencies: [] })) return true
+    return this.#parsed?.canEqual?.(text) ?? true
   }
 
   isEquivalent(other: OffloadableSchema): boolean {

@@ -21,6 +21,13 @@ export type ParsedSchemasOptions = {
   readonly nowMs: () => number
 }
 
+type CachedSchema = {
+  readonly schema: ParsedSchema
+  /** Whether it has passed the checks of strict validation. They do not change the parsed schema. */
+  readonly isStrict: boolean
+  readonly usedMs: number
+}
+
 const TEXT_MAX = 10_240
 
 /**
@@ -31,7 +38,7 @@ export class ParsedSchemas {
   readonly formats = new Formats()
   readonly #options: ParsedSchemasOptions
   /** Least recently used first. */
-  readonly #parsed = new Map<string, { readonly schema: ParsedSchema; readonly usedMs: number }>()
+  readonly #parsed = new Map<string, CachedSchema>()
 
   constructor(options: ParsedSchemasOptions) {
     this.#options = options
@@ -75,32 +82,47 @@ export class ParsedSchemas {
   #parse(subject: Subject, schema: UnparsedSchema, workerResults: WorkerResults): ParsedSchema {
     const key = keyOf(subject, schema)
     const known = this.#take(key)
-    if (known) return known
-    const parsed = workerResults.timed('read', schema.type, () => this.formats.get(schema.type).parse(schema, schema))
-    this.#keep(key, parsed)
-    return parsed
+    if (known && (known.isStrict || schema.validation === 'loose')) return known.schema
+    const read = workerResults.timed('read', schema.type, () => this.#read(schema))
+    this.#keep(key, read)
+    return read.schema
   }
 
-  #take(key: string): ParsedSchema | undefined {
+  #read(schema: UnparsedSchema): Omit<CachedSchema, 'usedMs'> {
+    const format = this.formats.get(schema.type)
+    if (schema.validation === 'strict') return { schema: format.parse(schema, schema), isStrict: true }
+    // A new schema is looked up before it is registered. The strict checks of Avro take less time than a second parse.
+    if (schema.type === 'AVRO') {
+      try {
+        return { schema: format.parse(schema, { validation: 'strict' }), isStrict: true }
+      } catch {
+        // The error is that of loose validation.
+      }
+    }
+    return { schema: format.parse(schema, schema), isStrict: false }
+  }
+
+  #take(key: string): CachedSchema | undefined {
     const known = this.#parsed.get(key)
     if (!known) return undefined
     this.#parsed.delete(key)
     const nowMs = this.#options.nowMs()
     if (nowMs - known.usedMs > this.#options.expiryMs) return undefined
-    this.#parsed.set(key, { schema: known.schema, usedMs: nowMs })
-    return known.schema
+    const used = { ...known, usedMs: nowMs }
+    this.#parsed.set(key, used)
+    return used
   }
 
-  #keep(key: string, schema: ParsedSchema): void {
+  #keep(key: string, read: Omit<CachedSchema, 'usedMs'>): void {
     const oldest = this.#parsed.keys().next().value
     if (oldest !== undefined && this.#parsed.size >= this.#options.entriesMax) this.#parsed.delete(oldest)
-    this.#parsed.set(key, { schema, usedMs: this.#options.nowMs() })
+    this.#parsed.set(key, { ...read, usedMs: this.#options.nowMs() })
   }
 }
 
-function keyOf(subject: Subject, { type, text, references = [], validation }: UnparsedSchema): string {
+function keyOf(subject: Subject, { type, text, references = [] }: UnparsedSchema): string {
   const named = references.length === 0 ? '' : `${contextOf(subject)} ${JSON.stringify(references)}`
-  return `${validation} ${type} ${named}\n${text}`
+  return `${type} ${named}\n${text}`
 }
 
 /** Resolves references. An explicit version can be soft-deleted. Throws `invalid_schema` if one does not exist. */

@@ -126,7 +126,7 @@ export function isRegisteredAs(context: DecisionContext, schema: ResolvedSchema,
   if (content.type !== old.type) return false
   const isInlined = content.references.length === 0 && old.references.length > 0
   if (!isInlined && JSON.stringify(content.references) !== JSON.stringify(old.references)) return false
-  if (!isEqualExceptVersion(content, version)) return false
+  if (!isEqualExceptVersion(content, version) || !schema.parsed.canEqual(old.text)) return false
   const parsed = context.schemas.parseStored(context.view, version.subject, old, context.workerResults)
   const text = isInlined ? (parsed.formatted('resolved') ?? parsed.canonical) : parsed.canonical
   return text === schema.parsed.canonical || (content.type === 'AVRO' && schema.parsed.isEquivalent(parsed))

@@ -68,7 +68,7 @@ export function versionRoutes(app: FastifyInstance, route: RouteContext): void {
         request.revision = revision
         return answer({ schema: registered, changed: false })
       }
-      const decide = (context: DecisionContext) => decideRegister(context, registration)
+      const decide = (context: DecisionContext) => decideRegister(context, registration, revision)
       return route.write(request, reply, { operation: REGISTER_MESSAGES, decide, answer, workerResults })
     },
   )

@@ -193,6 +193,32 @@ const FETCH = {
   isolation: 'read_committed',
 } as const
 
+describe('LogReader at the end of a partition', () => {
+  it.each([
+    ['starts the next fetch before it returns the records', false, 2],
+    ['starts the next fetch with the next poll, if it rests at the end', true, 1],
+  ])('%s', async (_, restsAtEnd, expected) => {
+    const backend = await filledBackend()
+    let fetches = 0
+    const fetch: BrokerBackend['fetch'] = (request) => {
+      fetches += 1
+      return backend.fetch(request)
+    }
+    const counting = new Proxy(backend, {
+      get: (_, name: keyof BrokerBackend) => (name === 'fetch' ? fetch : backend[name].bind(backend)),
+    })
+    const reader = readerOf(counting, { restsAtEnd })
+    expect(await valuesOf(reader, RECORDS)).toEqual(numbers(0, RECORDS))
+    expect(fetches).toBe(expected)
+    const next = valuesOf(reader, 1)
+    await brokerOf(backend)
+      .producer()
+      .then((producer) => producer.send([{ topic: 't', key: null, value: Buffer.from('x') }]))
+    expect(await next).toEqual(['x'])
+    await reader.close()
+  })
+})
+
 async function open(
   damage: Damage,
   options: PartitionReaderOptions = {},

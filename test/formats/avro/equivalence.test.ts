@@ -1,5 +1,7 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { avroFormat } from '../../../src/formats/avro/avro-format.ts'
+import { avroPair } from '../../support/avro-schemas.ts'
 
 const parse = (schema: unknown) =>
   avroFormat.parse({ text: typeof schema === 'string' ? schema : JSON.stringify(schema) }, { validation: 'loose' })
@@ -67,4 +69,35 @@ describe('avroEquivalent is false', () => {
     ['the size of a fixed', { type: 'fixed', name: 'F', size: 1 }, { type: 'fixed', name: 'F', size: 2 }],
     ['a namespace', record({}), record({ name: 'm.R' })],
   ])('for schemas that differ in %s', (_, one, other) => expect(equivalent(one, other)).toBe(false))
+})
+
+describe('canEqual', () => {
+  const text = (schema: unknown) => (typeof schema === 'string' ? schema : JSON.stringify(schema))
+  const canEqual = (one: unknown, other: unknown) => parse(one).canEqual?.(text(other))
+
+  it('is true for the text of each equivalent schema', () => {
+    let records = 0
+    fc.assert(
+      fc.property(avroPair, (pair) => {
+        const [one, other] = pair.map((schema) => JSON.stringify(schema)) as [string, string]
+        for (const candidate of [one, other, parse(one).canonical, `/* note */ ${one}`]) {
+          if (!equivalent(one, candidate)) continue
+          records += parse(one).fields.length > 0 ? 1 : 0
+          expect(canEqual(one, candidate)).toBe(true)
+        }
+      }),
+    )
+    expect(records).toBeGreaterThan(50)
+  })
+
+  it.each([
+    ['has another field', record({ fields: [...record({}).fields, { name: 'b', type: 'int' }] }), false],
+    ['has a field of another name', record({ fields: [{ name: 'b', type: 'int' }] }), false],
+    ['has a field of another type', record({ fields: [{ name: 'a', type: 'long' }] }), true],
+    ['names a type, with members that have no meaning', { type: 'n.R', fields: [] }, true],
+    ['is no record', '"int"', true],
+    ['is not JSON', '{', true],
+  ])('tells from the fields of a record whether the text can be equal, if it %s', (_, other, expected) => {
+    expect(canEqual(record({}), other)).toBe(expected)
+  })
 })

@@ -13,12 +13,12 @@ const createCache = (options: { entriesMax?: number; expiryMs?: number } = {}) =
     ({ operation }) => operations.push(operation),
     () => clock.nowMs,
   )
-  const parse = (text: string) =>
+  const parse = (text: string, validation: 'loose' | 'strict' = 'loose') =>
     schemas.parse(
       new RegistryState(),
       toSubject('s'),
       { type: 'AVRO', text, references: [] },
-      { validation: 'loose', workerResults },
+      { validation, workerResults },
     )
   return { schemas, clock, operations, parse }
 }
@@ -35,6 +35,23 @@ describe('the cache of parsed schemas', () => {
     clock.nowMs = 3_001
     parse('"int"')
     expect(operations).toEqual(['read', 'read'])
+  })
+
+  it('parses a schema once for both kinds of validation', async () => {
+    const { schemas, operations, parse } = createCache()
+    await schemas.formats.load('AVRO')
+    for (const validation of ['loose', 'strict', 'loose'] as const) parse('"int"', validation)
+    expect(operations).toEqual(['read'])
+  })
+
+  it('rejects a schema by strict validation that is cached by loose validation', async () => {
+    const { schemas, parse } = createCache()
+    await schemas.formats.load('AVRO')
+    const text = '{"type":"record","name":"a-b","fields":[]}'
+    for (let time = 0; time < 2; time++) {
+      expect(parse(text).canonical).toBe(text)
+      expect(() => parse(text, 'strict')).toThrow('Invalid schema')
+    }
   })
 
   it('evicts the least recently used schema when it has entriesMax entries', async () => {
