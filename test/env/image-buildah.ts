@@ -11,6 +11,11 @@ import { startRunc } from './runc.ts'
 const ROOT = join(import.meta.dirname, '../..')
 export const IMAGE_PACKAGES = ['buildah', 'debootstrap', 'runc'] as const
 
+/** Every change of the sources adds up to 30 images, which are the layers of later builds. */
+const IMAGES_MAX = 150
+
+/** A working container. The name of its image is empty when a later build has taken it. */
+type Container = { readonly id: string; readonly imagename: string }
 type Inspected = { readonly Docker: { readonly config: DockerConfig } }
 
 /** Builds images with Debian's buildah, without a container engine. The base image is created here, not pulled. */
@@ -54,11 +59,30 @@ async function bud(options: ImageOptions): Promise<string> {
   const platform = ['--platform', built, '--build-arg', `BUILDPLATFORM=${own}`]
   const args = ['--pull-never', '--format', 'docker', '--layers', '--build-arg', `VERSION=${version}`]
   const stage = target === undefined ? [] : ['--target', target]
-  // One build at a time, also of other test processes, because a later one uses the layers of an earlier one.
-  const lock = join(cacheDirectory('buildah'), 'build.lock')
-  const command = await buildah('bud', ...platform, ...args, ...stage, '--tag', reference, ROOT)
-  await must({ ...command, file: 'flock', args: [lock, command.file, ...command.args] })
+  await removeOldImages()
+  // A later build uses the layers of an earlier one.
+  await must(locked(await buildah('bud', ...platform, ...args, ...stage, '--tag', reference, ROOT)))
   return reference
+}
+
+/** Removes the images of earlier sources, and what tests that were killed left of them, when there are too many. */
+async function removeOldImages(): Promise<void> {
+  const ids = await must(await buildah('images', '--all', '--quiet'))
+  if (ids.trim().split('\n').length <= IMAGES_MAX) return
+  const containers = JSON.parse(await must(await buildah('containers', '--json'))) as readonly Container[] | null
+  const old = (containers ?? []).filter(({ imagename }) => imagename === '').map(({ id }) => id)
+  if (old.length > 0) await run(locked(await buildah('rm', ...old)))
+  // It fails when it finds an image of a container, after it has removed the others.
+  await run(locked(await buildah('rmi', '--prune')))
+}
+
+/** One at a time, also of other test processes. */
+function locked(command: Command): Command {
+  return {
+    ...command,
+    file: 'flock',
+    args: [join(cacheDirectory('buildah'), 'build.lock'), command.file, ...command.args],
+  }
 }
 
 /** Creates the base image under the name in the Dockerfile. */
