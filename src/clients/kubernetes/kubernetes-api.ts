@@ -68,7 +68,11 @@ export class KubernetesApi {
   constructor(config: KubeConfig, onResponse: OnResponse = () => undefined) {
     const cluster = config.getCurrentCluster()
     if (cluster === null)
-      throw new ApiError(0, 'NoCluster', 'the kubeconfig names no current cluster: set current-context')
+      throw new ClusterError('refused', 'the kubeconfig names no current cluster: set current-context')
+    if (!URL.canParse(cluster.server)) {
+      const message = `the kubeconfig has no valid URL as the server of the cluster '${cluster.name}': '${cluster.server}'`
+      throw new ClusterError('refused', message)
+    }
     this.namespace = config.getContextObject(config.getCurrentContext())?.namespace ?? 'default'
     this.#config = config
     this.#onResponse = onResponse
@@ -149,12 +153,25 @@ export class KubernetesApi {
   }
 }
 
-/** Reads a kubeconfig file. Default: the kubeconfig of kubectl, or the service account of the pod. */
+/**
+ * Reads a kubeconfig file. Default: the kubeconfig of kubectl, or the service account of the pod. Throws a `ClusterError` if
+ * it cannot be read or names no cluster.
+ */
 export function openKubernetesApi(kubeconfig: string | undefined, onResponse?: OnResponse): KubernetesApi {
+  return new KubernetesApi(readKubeconfig(kubeconfig), onResponse)
+}
+
+function readKubeconfig(file: string | undefined): KubeConfig {
   const config = new KubeConfig()
-  if (kubeconfig === undefined) config.loadFromDefault()
-  else config.loadFromFile(kubeconfig)
-  return new KubernetesApi(config, onResponse)
+  try {
+    if (file === undefined) config.loadFromDefault()
+    else config.loadFromFile(file)
+    return config
+  } catch (error) {
+    const { message } = error as Error
+    const which = file ?? (process.env['KUBECONFIG'] || 'of kubectl')
+    throw new ClusterError('refused', `the kubeconfig ${which} cannot be read: ${message}`, { cause: error })
+  }
 }
 
 function pathOf(server: URL, { path, query = {} }: ApiCall): string {
