@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
@@ -20,6 +20,22 @@ const openPlugins = async ({ access }: ProcessPluginHostOptions) => ({
   close: () => undefined,
 })
 
+export type TestWorker = { readonly url: string; readonly broker: Broker; stop(): Promise<void> }
+type AtEnd = (end: () => Promise<void> | void) => void
+
+/** Starts one worker for all tests of a file, which is stopped after them. Returns a function that returns it. */
+export function sharedTestWorker(start: (atEnd: AtEnd) => Promise<TestWorker>): () => TestWorker {
+  let worker: TestWorker | undefined
+  const ends: (() => Promise<void> | void)[] = []
+  beforeAll(async () => {
+    worker = await start((end) => ends.unshift(end))
+  })
+  afterAll(async () => {
+    for (const end of ends) await end()
+  })
+  return () => worker!
+}
+
 /**
  * Starts a complete worker in this process on a new embedded broker. It is stopped at the end of the test, or by what
  * `atEnd` receives, the last function first.
@@ -27,8 +43,8 @@ const openPlugins = async ({ access }: ProcessPluginHostOptions) => ({
 export async function startTestWorker(
   settings: Readonly<Record<string, string>> = {},
   own: Partial<Pick<WorkerDependencies, 'openPlugins' | 'logger'>> = {},
-  atEnd: (end: () => Promise<void> | void) => void = onTestFinished,
-): Promise<{ readonly url: string; readonly broker: Broker; stop(): Promise<void> }> {
+  atEnd: AtEnd = onTestFinished,
+): Promise<TestWorker> {
   const logger = silentLogger()
   const directory = join(temporaryDirectory(tmpdir(), atEnd), 'data')
   const broker = await openBroker({ kind: 'embedded', directory }, { logger })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Broker, Header, NewRecord } from '../../../src/broker/broker.ts'
 import { replayDeadLetters, replayGroupOf } from '../../../src/dead-letters/replay.ts'
 import type {
@@ -7,22 +7,15 @@ import type {
   ReplayResponse,
 } from '../../../src/worker/dead-letters/connector-dead-letters.ts'
 import { readAll } from '../../contract/broker-support.ts'
-import { startTestWorker } from '../../support/worker.ts'
+import { sharedTestWorker, startTestWorker } from '../../support/worker.ts'
 
 // All tests share a worker, and so its thread that reads dead letters. Each has its own connector and topics.
-let worker: Awaited<ReturnType<typeof startTestWorker>>
-const ends: (() => unknown)[] = []
+const worker = sharedTestWorker((atEnd) => startTestWorker({ 'connector.paths.allowed': '/' }, {}, atEnd))
 let count = 0
 let sink: string
 let orders: string
 let dead: string
 
-beforeAll(async () => {
-  worker = await startTestWorker({ 'connector.paths.allowed': '/' }, {}, (end) => ends.unshift(end))
-})
-afterAll(async () => {
-  for (const end of ends) await end()
-})
 beforeEach(() => {
   count += 1
   ;[sink, orders, dead] = [`sink-${count}`, `orders-${count}`, `orders-${count}-dead`]
@@ -67,7 +60,7 @@ function deadLetter(value: string | Buffer | null, headers = errorHeaders()): Ne
 
 /** Creates the topics of a stopped sink and the sink, or changes its configuration. Returns what its console needs. */
 async function start(records: readonly NewRecord[], config: Readonly<Record<string, string>> = {}) {
-  const { url, broker } = worker
+  const { url, broker } = worker()
   await broker.topics.create({ name: orders, partitions: 1 })
   await broker.topics.create({ name: dead, partitions: 1 })
   await produce(broker, records)

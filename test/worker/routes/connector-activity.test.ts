@@ -1,29 +1,31 @@
+import { tmpdir } from 'node:os'
 import { expect, it } from 'vitest'
 import { createLogger } from '../../../src/common/logging/logger.ts'
 import { basicAuthSettings, callAs } from '../../support/basic-auth.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { until } from '../../support/until.ts'
-import { startTestWorker } from '../../support/worker.ts'
+import { sharedTestWorker, startTestWorker } from '../../support/worker.ts'
 
 const WAIT = { everyMs: 20, timeoutMs: 60_000 }
 const SOURCE = { 'connector.class': 'FileStreamSource', topic: 'lines', file: '/missing/file' }
 const USERS = { root: 'admin', eye: 'readonly', ann: 'none', none: 'none' } as const
 const PERMISSIONS = { users: { ann: [{ connectors: ['own-*'], operations: ['read'] }] } }
 
-async function startWorkerWithUsers() {
-  const worker = await startTestWorker(
-    { ...(await basicAuthSettings(USERS, PERMISSIONS)), 'connector.paths.allowed': '/' },
-    { logger: createLogger({ write: () => undefined }) },
-  )
-  const create = async (name: string, state = 'RUNNING') => {
-    const connector = { name, config: { name, ...SOURCE }, initial_state: state }
-    expect((await callAs('root', worker.url, 'POST /connectors', connector)).status).toBe(201)
-  }
-  const get = (user: string | undefined, path: string) => callAs(user, worker.url, `GET /ui/api/${path}`)
-  return { ...worker, create, get }
+// The tests share a worker, and so the process of its tasks. Each has its own connectors.
+const worker = sharedTestWorker(async (atEnd) => {
+  const settings = await basicAuthSettings(USERS, PERMISSIONS, () => temporaryDirectory(tmpdir(), atEnd))
+  const logger = createLogger({ write: () => undefined })
+  return startTestWorker({ ...settings, 'connector.paths.allowed': '/' }, { logger }, atEnd)
+})
+
+async function create(name: string, state = 'RUNNING'): Promise<void> {
+  const connector = { name, config: { name, ...SOURCE }, initial_state: state }
+  expect((await callAs('root', worker().url, 'POST /connectors', connector)).status).toBe(201)
 }
 
+const get = (user: string | undefined, path: string) => callAs(user, worker().url, `GET /ui/api/${path}`)
+
 it('Metrics and log of a connector need the permission to read it', async () => {
-  const { create, get } = await startWorkerWithUsers()
   await create('other', 'STOPPED')
   await create('own-a', 'STOPPED')
   for (const what of ['metrics', 'log']) {
@@ -38,10 +40,9 @@ it('Metrics and log of a connector need the permission to read it', async () => 
 })
 
 it('The loads of all connectors are for users who may read some, and tasks say when they were started', async () => {
-  const { create, get } = await startWorkerWithUsers()
-  await create('own-a')
-  await until('its task', WAIT, async () => (await metricsOf(get, 'own-a')).tasks.length === 1)
-  expect((await metricsOf(get, 'own-a')).tasks).toEqual([{ task: 0, startedMs: expect.any(Number) }])
+  await create('own-b')
+  await until('its task', WAIT, async () => (await metricsOf('own-b')).tasks.length === 1)
+  expect((await metricsOf('own-b')).tasks).toEqual([{ task: 0, startedMs: expect.any(Number) }])
   const statusOf = async (user?: string) => (await get(user, 'connector-metrics')).status
   expect([await statusOf(), await statusOf('none'), await statusOf('ann')]).toEqual([401, 403, 200])
   expect((await get('eye', 'connector-metrics')).body).toEqual({
@@ -57,23 +58,22 @@ it('The loads of all connectors are for users who may read some, and tasks say w
 })
 
 it('The log has the lines about the connector, and later requests those that follow', async () => {
-  const { create, get, url } = await startWorkerWithUsers()
-  await create('own-a')
-  await create('other')
+  await create('own-c')
+  await create('others')
   const read = async (name: string, after = '') => {
     const { body } = await get('eye', `connectors/${name}/log?after=${after}`)
     return (body as { workers: readonly [{ run: string; last: number; lines: readonly { line: object }[] }] })
       .workers[0]
   }
-  await until('a line', WAIT, async () => (await read('own-a')).lines.length > 0)
-  for (const { line } of (await read('own-a')).lines) expect(line).toMatchObject({ connector: 'own-a' })
-  const { run, last } = await read('own-a')
-  expect((await read('own-a', `${run}:${last}`)).lines).toEqual([])
-  expect((await read('own-a', 'another-run:99')).lines.length).toBeGreaterThan(0)
-  expect((await get('eye', 'connectors/own-a/log?after=x%20y')).status).toBe(400)
+  await until('a line', WAIT, async () => (await read('own-c')).lines.length > 0)
+  for (const { line } of (await read('own-c')).lines) expect(line).toMatchObject({ connector: 'own-c' })
+  const { run, last } = await read('own-c')
+  expect((await read('own-c', `${run}:${last}`)).lines).toEqual([])
+  expect((await read('own-c', 'another-run:99')).lines.length).toBeGreaterThan(0)
+  expect((await get('eye', 'connectors/own-c/log?after=x%20y')).status).toBe(400)
   // Deleted and created again by somebody else: earlier lines are not shown.
-  expect((await callAs('root', url, 'DELETE /connectors/own-a')).status).toBe(204)
-  expect((await get('root', 'connectors/own-a/log')).status).toBe(404)
+  expect((await callAs('root', worker().url, 'DELETE /connectors/own-c')).status).toBe(204)
+  expect((await get('root', 'connectors/own-c/log')).status).toBe(404)
 })
 
 it('Without a console, nothing is kept and there are no routes', async () => {
@@ -83,9 +83,7 @@ it('Without a console, nothing is kept and there are no routes', async () => {
   expect(await Promise.all(statuses)).toEqual([404, 404, 404])
 })
 
-type Get = (user: string, path: string) => Promise<{ readonly body: unknown }>
-
-async function metricsOf(get: Get, name: string): Promise<{ readonly tasks: readonly object[] }> {
+async function metricsOf(name: string): Promise<{ readonly tasks: readonly object[] }> {
   const { body } = await get('root', `connectors/${name}/metrics`)
   return (body as { workers: readonly [{ tasks: readonly object[] }] }).workers[0]
 }
