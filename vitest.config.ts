@@ -43,7 +43,11 @@ export default defineConfig({
           name: 'real',
           include: ['test/contract/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/golden/**/*.test.ts'],
           globalSetup: ['test/env/global-setup.ts'],
-          setupFiles: ['test/support/property-seed.ts', 'test/support/regexp-equality.ts'],
+          setupFiles: [
+            'test/support/property-seed.ts',
+            'test/support/regexp-equality.ts',
+            'test/env/program-environment.ts',
+          ],
           // Several times what they need, because a machine may be slow and busy with something else.
           testTimeout: 300_000,
           hookTimeout: 300_000,

@@ -1,19 +1,19 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { argv } from 'node:process'
 import { rolldown } from 'rolldown'
 
 /**
  * Builds `dist` from `src`: the types, and the code with the libraries that it imports, joined into few files. A program
  * loads 60 files instead of 900, without the code that it does not use, so that it starts faster and needs less memory.
- * `--code` builds no types.
+ * `--code` builds no types, and can write to another directory.
  *
- *     node scripts/build.mjs [--code]
+ *     node scripts/build.mjs [--code [DIRECTORY]]
  */
 const ROOT = join(import.meta.dirname, '..')
 const SOURCE = join(ROOT, 'src')
-const DIST = join(ROOT, 'dist')
+const DIST = resolve(ROOT, argv.slice(2).find((argument) => argument !== '--code') ?? 'dist')
 /** They load native code from their own directory. */
 const NATIVE = ['snappy', 'lz4-napi', '@node-rs/crc32']
 /** Its file must be one directory below `dist`, as it is one below `src`. */

@@ -22,7 +22,7 @@ export type Program = Pick<Server, 'pid' | 'kill'> & {
   interrupt(): Promise<number | null>
 }
 
-/** The command `weir ARGS` in `directory`. `WEIR_CLI`: path of a built command to use instead of the sources. */
+/** The command `weir ARGS` in `directory`: from `src`, or that of `WEIR_CLI`, which is a build for tests with real parts. */
 export function weirCommand(directory: string, args: readonly string[], nodeArgs: readonly string[] = []): Command {
   return {
     file: process.execPath,
