@@ -77,7 +77,7 @@ describe('records of the topic', () => {
     '{"keytype":"SCHEMA","subject":"s","version":01,"magic":1}',
     '{"keytype":"SCHEMA","subject":"s","version":,"magic":1}',
     '{"keytype":"SCHEMA","subject":"a\nb","version":1,"magic":1}',
-    '{"keytype":"SCHEMA","subject":",\"magic\":1}',
+    '{"keytype":"SCHEMA","subject":",\\"magic\\":1}',
   ])('with a key that is no JSON text are rejected: %s', (key) => {
     expect(() => decode(key, null)).toThrow()
   })
