@@ -178,6 +178,29 @@ describe('repeated requests', () => {
     expect(responses[8]).toMatch(/^HTTP\/1\.1 400 /)
   })
 
+  it('are not looked for in the headers of another request', async () => {
+    const server = await serve()
+    const { ask, send, until, responses } = await connectTo(server.port)
+    for (let at = 0; at < 5; at++) await ask(GET)
+    await send('GET /other HTTP/1.1\r\nX-Text: ')
+    // A response from the server shows that it has read what was sent before on the other connection.
+    const other = await connectTo(server.port)
+    await other.ask(GET)
+    await send(GET)
+    await until(6)
+    expect(bodyOf(responses[5]!)).toEqual({ other: true })
+  })
+
+  it('have a response each when a client sends two at once', async () => {
+    const server = await serve()
+    const { send, until, responses } = await connectTo(server.port)
+    for (let at = 1; at <= 6; at++) {
+      await send(GET + GET)
+      await until(2 * at)
+    }
+    expect(responses.map(bodyOf)).toEqual(Array.from({ length: 12 }, () => ({ url: '/state/a', calls: 1 })))
+  })
+
   it('get the responses in the order of all requests, however these are divided', async () => {
     const server = await serve()
     const requests = fc.array(
