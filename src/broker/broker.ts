@@ -191,10 +191,10 @@ export type PartitionReaderOptions = {
    */
   readonly outOfRange?: 'earliest' | 'latest' | 'error'
   /**
-   * Whether the next fetch at the end of a partition is started by the next poll, and not before the records of the last one
-   * are returned, which would delay them. Default false.
+   * Whether the next fetch is also sent ahead of the next poll when the reader has reached the end of a partition. It delays
+   * the return of the records before it. Default true.
    */
-  readonly restsAtEnd?: boolean
+  readonly prefetchesAtEnd?: boolean
 }
 
 export interface PartitionReader {

@@ -14,7 +14,7 @@ type Connection = {
   chunk: Buffer | undefined
   /** The headers of the last request that was answered from the cache. */
   headers: string
-  /** Whether the parser is between two requests: what was read last is one complete request. */
+  /** Whether Node.js has parsed the last bytes of the connection as exactly one complete request, so that it expects a new one. */
   isBetween: boolean
 }
 
@@ -40,12 +40,12 @@ const CHARS_MAX = 4 * 1024 * 1024
 const LETTER_G = 71
 const LINE_FEED = 10
 const LINE_END = '\r\n'
-/** If a response has one of these headers, Node.js does not add its own. */
+/** Headers of a response that Node.js adds itself, or that change what it adds. A response that sets one is not kept. */
 const SPECIAL_HEADER = /^(?:connection|date|expect|keep-alive|trailer|transfer-encoding|upgrade)$/i
 
 /**
- * Answers a GET request that has the same bytes as an earlier one from the cache, without parsing it: parsing and the objects
- * for the request and its response take most of the time of a small response.
+ * Answers a GET request from the cache without parsing it, if an earlier request had the same bytes. For a small response,
+ * Node.js spends most of the CPU time on parsing the request and on creating the request and response objects.
  *
  * It does so only if the request is all that was read at once, and the requests before it on its connection were parsed and
  * answered. Node.js parses everything else, as without this class.

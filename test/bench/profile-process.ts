@@ -5,15 +5,15 @@ import { basename, join } from 'node:path'
 import { BroadcastChannel, isMainThread, threadId } from 'node:worker_threads'
 
 /**
- * `npm run bench -- --profile DIR` imports this module into all Node.js processes below it. Each of their threads writes two
- * profiles when it ends: of its CPU time (`.cpuprofile`) and of what it allocated, including what was collected since
- * (`.heapprofile`). Chrome DevTools shows both.
+ * The name of the environment variable with the directory of the profiles. `npm run bench -- --profile DIR` sets it and lets
+ * every Node.js process that the benchmark starts import this module. Each thread of such a process then writes a profile of
+ * its CPU time (`.cpuprofile`) and one of its allocations, including garbage (`.heapprofile`). Chrome DevTools opens both.
  */
 export const PROFILE_DIRECTORY = 'WEIR_BENCH_PROFILES'
 
 /** Mean number of bytes between two allocations that are sampled. */
 const SAMPLING_BYTES = 65_536
-/** Asks a process for its profiles. They would be lost with SIGKILL, by which a worker ends its processes of tasks. */
+/** Sent instead of SIGKILL, with which a worker ends its task processes and which would lose the profiles. */
 const FINISH = 'SIGUSR2'
 /** How long a process waits for the profiles of its threads. */
 const THREADS_MS = 2_000
@@ -30,7 +30,7 @@ if (directory !== undefined) {
   finishInsteadOfKilling()
 }
 
-/** Returns a function that writes the profiles of this thread, the first time that it is called. */
+/** Starts to profile this thread. The returned function writes both profiles; further calls of it do nothing. */
 function startProfiles(directory: string): () => void {
   const session = new Session()
   session.connect()

@@ -7,9 +7,9 @@ import { cacheDirectory } from './cache.ts'
 export type ClassArchive = {
   /** JVM arguments to use the archive, or to write it at the exit if there is none yet. */
   readonly jvm: readonly string[]
-  /** Whether the run with these arguments writes the archive, which requires that it is not killed. */
+  /** Whether the JVM writes the archive when it exits. A JVM that is killed writes none. */
   readonly isWritten: boolean
-  /** After the exit: puts the written archive into the cache. */
+  /** Moves the archive into the cache. To be called after the JVM has exited. */
   publish(): void
 }
 

@@ -11,10 +11,10 @@ import { startRunc } from './runc.ts'
 const ROOT = join(import.meta.dirname, '../..')
 export const IMAGE_PACKAGES = ['buildah', 'debootstrap', 'runc'] as const
 
-/** Every change of the sources adds up to 30 images, which are the layers of later builds. */
+/** Limit of the images in the cache. A build after a change of `src` adds up to 30, because each layer is an image. */
 const IMAGES_MAX = 150
 
-/** A working container. The name of its image is empty when a later build has taken it. */
+/** An entry of `buildah containers`. `imagename` is empty if the tag of its image was moved to the image of a later build. */
 type Container = { readonly id: string; readonly imagename: string }
 type Inspected = { readonly Docker: { readonly config: DockerConfig } }
 
@@ -65,18 +65,18 @@ async function bud(options: ImageOptions): Promise<string> {
   return reference
 }
 
-/** Removes the images of earlier sources, and what tests that were killed left of them, when there are too many. */
+/** Above the limit, removes the images without a tag, and the containers that killed tests have left of them. */
 async function removeOldImages(): Promise<void> {
   const ids = await must(await buildah('images', '--all', '--quiet'))
   if (ids.trim().split('\n').length <= IMAGES_MAX) return
   const containers = JSON.parse(await must(await buildah('containers', '--json'))) as readonly Container[] | null
   const old = (containers ?? []).filter(({ imagename }) => imagename === '').map(({ id }) => id)
   if (old.length > 0) await run(locked(await buildah('rm', ...old)))
-  // It fails when it finds an image of a container, after it has removed the others.
+  // `rmi --prune` exits with an error if a container uses one of the images, after it has removed the others.
   await run(locked(await buildah('rmi', '--prune')))
 }
 
-/** One at a time, also of other test processes. */
+/** Runs only one command at a time in this cache, also among other test processes. */
 function locked(command: Command): Command {
   return {
     ...command,

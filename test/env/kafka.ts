@@ -103,7 +103,7 @@ export async function startKafka(options: KafkaOptions = {}): Promise<Kafka> {
   }
 }
 
-/** Who gives JVM arguments measures, and gets the JVM as it is without an archive. */
+/** Benchmarks pass JVM arguments. For them, the JVM starts without a class-data archive, as it does in production. */
 function jvmOf(own: readonly string[] | undefined, logging: string): Pick<JavaRun, 'jvm' | 'usesClassArchive'> {
   return { jvm: [...(own ?? SHORT_LIVED), logging], usesClassArchive: own === undefined }
 }

@@ -16,7 +16,7 @@ export function isGone(pid: number): boolean {
   return !/^State:\s+[^ZX]/m.test(read(`/proc/${pid}/status`))
 }
 
-/** The process of `weir` with this process id, or that a shell or npm with it has started. */
+/** The process id of `weir`, given its own or that of the shell or npm that started it. */
 export function weirProcessOf(pid: number): number | undefined {
   return [pid, ...descendantsOf(pid)].find((one) => /\/cli\/weir\.[jt]s\0/.test(read(`/proc/${one}/cmdline`)))
 }

@@ -74,7 +74,7 @@ export class LogReader implements PartitionReader {
   readonly #pollBytesMax: number
   readonly #pollRecordsMax: number
   readonly #outOfRange: NonNullable<PartitionReaderOptions['outOfRange']>
-  readonly #restsAtEnd: boolean
+  readonly #prefetchesAtEnd: boolean
   readonly #positions = new Map<string, Position>()
   readonly #busyNodes = new Set<number>()
   #failure: Error | undefined
@@ -89,7 +89,7 @@ export class LogReader implements PartitionReader {
     this.#pollBytesMax = options.pollBytesMax ?? POLL_BYTES_MAX
     this.#pollRecordsMax = options.pollRecordsMax ?? Number.POSITIVE_INFINITY
     this.#outOfRange = options.outOfRange ?? 'earliest'
-    this.#restsAtEnd = options.restsAtEnd ?? false
+    this.#prefetchesAtEnd = options.prefetchesAtEnd ?? true
   }
 
   seek(positions: readonly PartitionOffset[]): void {
@@ -138,7 +138,7 @@ export class LogReader implements PartitionReader {
         await this.#startFetches(this.#isBehind)
         return buffered
       }
-      if (this.#restsAtEnd) await this.#startFetches(this.#isEmptyOrBehind)
+      if (!this.#prefetchesAtEnd) await this.#startFetches(this.#isEmptyOrBehind)
       this.#throwIfUnreadable()
       this.#throwFailure()
       const leftMs = endMs - clock.monotonicMs()
@@ -203,9 +203,9 @@ export class LogReader implements PartitionReader {
     this.#wakeUp = undefined
   }
 
-  /** Whether the next fetch may be started ahead: always, or before the end at the time of the last fetch. */
+  /** Whether the next fetch may be sent ahead: always, or while the position is before the end that the last fetch returned. */
   readonly #isBehind = ({ fetched, fetchOffset, endOffset }: Position): boolean =>
-    !this.#restsAtEnd || fetchOffset < (fetched.at(-1)?.endOffset ?? endOffset)
+    this.#prefetchesAtEnd || fetchOffset < (fetched.at(-1)?.endOffset ?? endOffset)
 
   readonly #isEmptyOrBehind = (position: Position): boolean => position.fetched.length === 0 || this.#isBehind(position)
 

@@ -41,7 +41,7 @@ const CALLS: Readonly<Record<Call, true>> = {
 }
 
 const OUTSTANDING_MAX = 1_000
-/** Thousands of tasks that start at once have a call each. */
+/** Large enough for thousands of tasks that start at the same time and send a request each. */
 const WAITING_MAX = 10_000
 
 /** Serves the calls that arrive through `port` until either side closes it. */

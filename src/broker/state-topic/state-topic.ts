@@ -168,7 +168,7 @@ class FollowedTopic<Entry> implements StateTopic {
     this.partitions = starts.length
     this.#positions = new Map(starts.map((start) => [topicPartitionKey(start), start]))
     const { broker, isolation = 'read_committed' } = options
-    this.#reader = broker.reader({ isolation, outOfRange: 'error', restsAtEnd: true })
+    this.#reader = broker.reader({ isolation, outOfRange: 'error', prefetchesAtEnd: false })
     this.#reader.seek(starts)
     this.#following = this.#follow()
   }

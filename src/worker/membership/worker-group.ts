@@ -24,7 +24,7 @@ import {
   type WorkerAssignment,
 } from './connect-protocol.ts'
 import { joinAfterForeignMembers } from './foreign-members.ts'
-import { RebalanceRests } from './rebalance-rests.ts'
+import { RebalanceBackoff } from './rebalance-backoff.ts'
 
 export type WorkerGroupOptions = {
   readonly broker: Broker
@@ -82,7 +82,7 @@ export class WorkerGroup {
   #rejoinDelay = new AbortController()
   /** On the leader: when it began the assignment, and how many connectors and tasks that moves. */
   #assigning: { readonly sinceMs: number; readonly moved: number } | undefined
-  readonly #rests = new RebalanceRests()
+  readonly #backoff = new RebalanceBackoff()
   #nextCheckMs = 0
   #isCheckScheduled = false
   readonly #leaving = new AbortController()
@@ -290,20 +290,20 @@ export class WorkerGroup {
     const { assigned, revoked } = assignment
     for (const owned of [...revoked.connectors, ...revoked.tasks]) this.#ownedKeys.delete(ownedKey(owned))
     for (const owned of [...assigned.connectors, ...assigned.tasks]) this.#ownedKeys.add(ownedKey(owned))
-    const restMs = this.#restAfterRebalance()
+    const backoffMs = this.#backoffAfterRebalance()
     try {
       await this.#options.onAssigned()
     } finally {
-      this.#nextCheckMs = this.#options.clock.monotonicMs() + restMs
+      this.#nextCheckMs = this.#options.clock.monotonicMs() + backoffMs
       this.#requestFollowUp(assignment)
     }
   }
 
-  #restAfterRebalance(): number {
+  #backoffAfterRebalance(): number {
     const nowMs = this.#options.clock.monotonicMs()
     const { sinceMs, moved } = this.#assigning ?? { sinceMs: nowMs, moved: 0 }
     this.#assigning = undefined
-    return this.#rests.restAfter({ sinceMs, nowMs, moved })
+    return this.#backoff.after({ sinceMs, nowMs, moved })
   }
 
   #countRebalance(): void {
@@ -365,7 +365,7 @@ function ownersOf(workers: readonly WorkerMember[], changes: ReadonlyMap<string,
   )
 }
 
-/** Another order counts as a difference: it costs a rebalance without a change, but a comparison of sets costs more each time. */
+/** The same work in another order is a difference: that rare case costs a rebalance, while sets would cost time at each check. */
 function sameWork(a: ConnectorsAndTasks, b: ConnectorsAndTasks): boolean {
   if (a.connectors.length !== b.connectors.length || a.tasks.length !== b.tasks.length) return false
   return (

@@ -195,9 +195,9 @@ const FETCH = {
 
 describe('LogReader at the end of a partition', () => {
   it.each([
-    ['starts the next fetch before it returns the records', false, 2],
-    ['starts the next fetch with the next poll, if it rests at the end', true, 1],
-  ])('%s', async (_, restsAtEnd, expected) => {
+    ['starts the next fetch before it returns the records', true, 2],
+    ['starts the next fetch with the next poll if prefetchesAtEnd is false', false, 1],
+  ])('%s', async (_, prefetchesAtEnd, expected) => {
     const backend = await filledBackend()
     let fetches = 0
     const fetch: BrokerBackend['fetch'] = (request) => {
@@ -207,7 +207,7 @@ describe('LogReader at the end of a partition', () => {
     const counting = new Proxy(backend, {
       get: (_, name: keyof BrokerBackend) => (name === 'fetch' ? fetch : backend[name].bind(backend)),
     })
-    const reader = readerOf(counting, { restsAtEnd })
+    const reader = readerOf(counting, { prefetchesAtEnd })
     expect(await valuesOf(reader, RECORDS)).toEqual(numbers(0, RECORDS))
     expect(fetches).toBe(expected)
     const next = valuesOf(reader, 1)

@@ -134,7 +134,7 @@ describe('a member of a worker group', () => {
     await clock.advance(1_000)
     await changeAfterRebalance(2, 20)
     await changeAfterRebalance(3, 20)
-    // A rest of 600 ms for each of three, less the 440 ms since the first and one second.
+    // Backoffs of 600 ms after each of three rebalances, less the 440 ms that have passed and the 1 s that is not waited for.
     await changeAfterRebalance(4, 360)
     await clock.advance(2_000)
     await changeAfterRebalance(5, 20)
