@@ -77,11 +77,12 @@ describeOn([kafka, javaHost, debezium, postgres], 'Debezium PostgreSQL', () => {
       // The tombstone of the deleted row.
       expect.toSatisfy((value) => value === null),
     ])
-    const [position] = await database.run('SELECT pg_current_wal_lsn() AS lsn')
+    // The position of the delete, not the end of the server's log, to which other databases write as well.
+    const { source } = (await changes())[4] as { readonly source: { readonly lsn: number } }
     // Debezium reads the committed offset and confirms it, so that the server may delete its log.
     await untilOn(worker!, 'the confirmed position', async () => {
-      const confirmed = 'SELECT confirmed_flush_lsn >= $1::pg_lsn AS is_so FROM pg_replication_slots'
-      return (await database.run(confirmed, [position?.['lsn']]))[0]?.['is_so'] === true
+      const confirmed = `SELECT confirmed_flush_lsn - '0/0' >= $1 AS is_so FROM pg_replication_slots WHERE database = $2`
+      return (await database.run(confirmed, [String(source.lsn), database.name]))[0]?.['is_so'] === true
     })
     await untilOn(worker!, 'a heartbeat', async () => {
       return (await readTopic(bootstrap, `__debezium-heartbeat.${group.id}`)).length > 0
