@@ -16,17 +16,28 @@ export type Texts = {
 /** Limits of a table of texts: about 200,000 bytes. */
 const TABLE_TEXTS_MAX = 4_096
 const TABLE_CHARACTERS_MAX = 65_536
+/** Maximum number of texts of a table that exists from the start, so that V8 has less code to compile into its caller. */
+const EAGER_TEXTS_MAX = 64
 
 /**
- * Creates a generator. Most expressions have few texts, so all are built at the first one and then taken from a table by
- * their number.
+ * Creates a generator. Most expressions have few texts, so these are taken from a table by their number. A larger table is
+ * built for its first text.
  */
 export function toGenerator(texts: Texts): TextGenerator {
   if (!fitsTable(texts)) return texts.createBuilder()
   const { count, draw, textAt } = texts
+  const build = () => Array.from({ length: count }, (_, number) => textAt(number))
+  return count <= EAGER_TEXTS_MAX ? fromTable(build(), draw) : fromLazyTable(build, draw)
+}
+
+function fromTable(table: readonly string[], draw: Texts['draw']): TextGenerator {
+  return (random) => table[draw(random)]!
+}
+
+function fromLazyTable(build: () => readonly string[], draw: Texts['draw']): TextGenerator {
   let table: readonly string[] | undefined
   return (random) => {
-    table ??= Array.from({ length: count }, (_, number) => textAt(number))
+    table ??= build()
     return table[draw(random)]!
   }
 }
