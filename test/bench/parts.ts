@@ -39,7 +39,7 @@ export const PARTS = {
   registry: {
     load: async () => (await import('./registry/main.ts')).benchRegistry,
     quick: {},
-    limitMinutes: { quick: 3, full: 30 },
+    limitMinutes: { quick: 4, full: 30 },
   },
   postgres: {
     load: async () => (await import('./postgres/main.ts')).benchPostgres,

@@ -3,6 +3,7 @@ import { runClient } from '../client.ts'
 import { atMost, type Figure } from '../figures.ts'
 import { residentMb } from '../process.ts'
 import { progress, type Settings } from '../settings.ts'
+import { startBareProcess } from './bare-process.ts'
 import { fillTopics, startFilled, timeToRead } from './filled-registry.ts'
 import { measureRates, type Rates } from './rates.ts'
 import type { RegistrationResult, RegistrationTask } from './registration-client.ts'
@@ -56,12 +57,19 @@ async function measureStarts(settings: Settings, round: number): Promise<Start> 
   return { wholeMs: whole.ms, tenthMs: tenth.ms, readMs, memoryMb: whole.memoryMb }
 }
 
-function measureRegistrations(settings: Settings, url: string, round: number): Promise<RegistrationResult> {
-  // Each round registers new versions of other subjects.
-  const firstId = 1 + (round - 1) * 2 * REGISTRATIONS * VERSIONS
-  const task = { url, bootstrap: settings.bootstrap, topic: `beside-${round}`, times: REGISTRATIONS, firstId }
-  const script = join(import.meta.dirname, 'registration-client.ts')
-  return runClient<RegistrationTask, RegistrationResult>(script, task)
+async function measureRegistrations(settings: Settings, url: string, round: number): Promise<RegistrationResult> {
+  const { bootstrap } = settings
+  const bareScript = join(import.meta.dirname, 'bare-registration-server.ts')
+  const bare = await startBareProcess(bareScript, [bootstrap, `bare-${round}`])
+  try {
+    // Each round registers new versions of other subjects.
+    const firstId = 1 + (round - 1) * 2 * REGISTRATIONS * VERSIONS
+    const task = { url, bareUrl: bare.url, bootstrap, topic: `beside-${round}`, times: REGISTRATIONS, firstId }
+    const script = join(import.meta.dirname, 'registration-client.ts')
+    return await runClient<RegistrationTask, RegistrationResult>(script, task)
+  } finally {
+    await bare.server.kill()
+  }
 }
 
 // ── figures ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -96,8 +104,16 @@ function rateFigures(rates: readonly Rates[]): readonly Figure[] {
 
 function registrationFigures(results: readonly RegistrationResult[]): readonly Figure[] {
   const ours = results.map(({ registerMs }) => registerMs)
-  const values = results.map(({ produceMs }) => produceMs)
-  return [{ name: 'new version, p99', unit: 'ms', ours, against: { name: 'produce, p99', values }, aim: 1.5 }]
+  const produceMs = results.map((result) => result.produceMs)
+  const bareMs = results.map((result) => result.bareMs)
+  const figure = (beside: string, values: readonly number[]): Figure => ({
+    name: 'new version, p99',
+    unit: 'ms',
+    ours,
+    against: { name: beside, values },
+    aim: 1.5,
+  })
+  return [figure('produce, p99', produceMs), figure('bare node:http that writes and reads back, p99', bareMs)]
 }
 
 function startFigures(starts: readonly Start[], schemas: number): readonly Figure[] {

@@ -2,11 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRegistryClient } from '../../../src/clients/registry-client.ts'
 import { findApicurio, startApicurio } from '../../env/apicurio.ts'
-import { freePort } from '../../env/ports.ts'
-import { type Server, startServer, untilReady } from '../../env/process.ts'
-import { accepts } from '../../env/tcp.ts'
+import type { Server } from '../../env/process.ts'
 import { partDirectory } from '../../env/workspace.ts'
 import { progress, type Settings } from '../settings.ts'
+import { startBareProcess } from './bare-process.ts'
 import type { BareAnswers } from './bare-server.ts'
 import { createLoad, type Load, measureLoads } from './load.ts'
 import type { Call, LoadTarget, MeasuredLoad } from './load-client.ts'
@@ -125,16 +124,10 @@ async function answersOf(url: string, calls: readonly Call[]): Promise<BareAnswe
 }
 
 async function startBare(answers: BareAnswers): Promise<{ readonly address: Address; readonly server: Server }> {
-  const directory = partDirectory('bare')
-  const file = join(directory, 'answers.json')
+  const file = join(partDirectory('bare-answers'), 'answers.json')
   writeFileSync(file, JSON.stringify(answers))
-  const port = await freePort()
-  const args = [join(import.meta.dirname, 'bare-server.ts'), String(port), file]
-  const logFile = join(directory, 'output.log')
-  const server = startServer({ file: process.execPath, args, directory }, logFile)
-  const what = { what: 'the bare server', logFiles: [logFile], timeoutMs: 10_000 }
-  await untilReady(server, what, () => accepts(`127.0.0.1:${port}`))
-  return { address: { url: `http://127.0.0.1:${port}`, pid: server.pid }, server }
+  const { url, server } = await startBareProcess(join(import.meta.dirname, 'bare-server.ts'), [file])
+  return { address: { url, pid: server.pid }, server }
 }
 
 /** Starts Apicurio and registers the sampled schemas; undefined if this machine cannot run it. */
