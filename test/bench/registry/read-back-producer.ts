@@ -3,8 +3,7 @@ import type { Broker, NewRecord, PartitionReader, Producer } from '../../../src/
 
 /**
  * The part of a registration that waits for Kafka: a record is written, and a reader with a pending fetch request, as the
- * registry has one, returns it. It
- * runs until the process ends.
+ * registry has one, returns it. The reader runs until the process ends.
  */
 export class ReadBackProducer {
   readonly #topic: string
