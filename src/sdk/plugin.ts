@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { ConfigProblem } from './errors.ts'
 import type { FileAccess, HostAccess } from './host-access.ts'
 import type { ConnectRecord, Position, RecordHeader, SinkRecord, SourceRecord } from './record.ts'
+import type { RowBatch, SourceBatch } from './row-batch.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -184,7 +185,7 @@ export type SourceConnector<Config extends z.ZodObject = z.ZodObject> = Connecto
    * back-pressure. Yield an empty batch when there is no data. Returning ends the task; throwing fails it. After a
    * `RetriableError` it is called again, and `resumeFrom` returns the offset of the last batch that was yielded.
    */
-  poll(context: SourceContext<z.infer<Config>>): AsyncIterable<readonly SourceRecord[]>
+  poll(context: SourceContext<z.infer<Config>>): AsyncIterable<SourceBatch>
   /** Throws for offsets that the source cannot resume from. If absent, offsets cannot be altered through the REST API. */
   alterOffsets?(
     config: z.infer<Config>,
@@ -283,7 +284,15 @@ export type ConverterInstance = {
     value: unknown,
   ) => Uint8Array | null | Promise<Uint8Array | null>
   readonly toConnect: (topic: string, bytes: Uint8Array | null) => SchemaAndValue | Promise<SchemaAndValue>
+  /**
+   * Returns a function that encodes values of this schema from the columns of a batch, with the same result as `fromConnect`. It
+   * is undefined for a schema that needs `fromConnect`, and before the first record of the schema was converted.
+   */
+  readonly rowWriter?: (topic: string, schema: Schema) => EncodeRow | undefined
 }
+
+/** Encodes the value of a row. Returns undefined for a row that needs `fromConnect`, such as one that fails there. */
+export type EncodeRow = (batch: RowBatch, row: number) => Uint8Array | undefined
 
 /** Whether a converter is for keys or values, and its access to the host. */
 export type ConverterUse = HostAccess & { readonly isKey: boolean }

@@ -16,6 +16,7 @@ import type {
   TopicRecord,
 } from './plugin.ts'
 import type { Position, SinkRecord, SourceRecord } from './record.ts'
+import { toSourceRecords } from './row-batch.ts'
 import { UNRESTRICTED } from './unrestricted-access.ts'
 
 // Runs a task of a connector in memory, without worker and broker, for tests of the connector.
@@ -84,7 +85,7 @@ export function runSource<Config extends z.ZodObject>(
   const nextBatch = async () => {
     const { done, value } = await batches.next()
     if (done) throw new Error(`the source ended; ${held.length} of its records were not taken`)
-    return value
+    return toSourceRecords(value)
   }
   return {
     rejected,
@@ -118,13 +119,13 @@ class HarnessTopics {
   readonly #records = new Map<string, TopicRecord[]>()
 
   produce(topic: string, key: string | null, value: string | null): void {
-    const records = this.#recordsOf(topic)
+    const records = this.#toSourceRecords(topic)
     const toBytes = (text: string | null) => (text === null ? null : Buffer.from(text))
     records.push({ offset: records.length, key: toBytes(key), value: toBytes(value) })
   }
 
   open({ topic, offset }: TopicReaderOptions): TopicReader {
-    const records = this.#recordsOf(topic)
+    const records = this.#toSourceRecords(topic)
     let nextOffset = offset ?? records.length
     return {
       get nextOffset() {
@@ -139,7 +140,7 @@ class HarnessTopics {
     }
   }
 
-  #recordsOf(topic: string): TopicRecord[] {
+  #toSourceRecords(topic: string): TopicRecord[] {
     const records = this.#records.get(topic) ?? []
     this.#records.set(topic, records)
     return records

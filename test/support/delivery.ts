@@ -4,6 +4,7 @@ import type { SourceRecord, StoredListener } from '../../src/sdk/index.ts'
 import type { TransactionBoundary } from '../../src/worker/configuration/task-config.ts'
 import { lastOffsets } from '../../src/worker/tasks/acknowledged-prefix.ts'
 import { AtLeastOnceDelivery } from '../../src/worker/tasks/at-least-once-delivery.ts'
+import { sourcesOf } from '../../src/worker/tasks/converted-batch.ts'
 import { ExactlyOnceDelivery } from '../../src/worker/tasks/exactly-once-delivery.ts'
 import type { FailedSourceRecord } from '../../src/worker/tasks/process-source-records.ts'
 import type { SourceDelivery, TransactionEnd } from '../../src/worker/tasks/source-delivery.ts'
@@ -29,13 +30,16 @@ export function deliver(
   const records = Array.from({ length: count }, (): NewRecord => ({ topic: 't', key: null, value }))
   const record: SourceRecord = { topic: 't', value: 'v', sourcePartition: {}, sourceOffset: { position } }
   const sources = Array<SourceRecord>(count).fill(record)
-  return delivery.deliver({ records, sources, bytes }, { records: sources, progress: lastOffsets(sources), end })
+  return delivery.deliver(
+    { records, sources: sourcesOf(sources), bytes },
+    { records: sources, progress: lastOffsets(sources), end },
+  )
 }
 
 /** Delivers an offset that the source set without records. */
 export function advance(delivery: SourceDelivery, position: number): Promise<void> {
   const progress = [{ partition: {}, offset: { position } }]
-  return delivery.deliver({ records: [], sources: [], bytes: 0 }, { records: [], progress, end: undefined })
+  return delivery.deliver({ records: [], sources: sourcesOf([]), bytes: 0 }, { records: [], progress, end: undefined })
 }
 
 export function atLeastOnce({ listens = true, logsContent = false } = {}) {

@@ -5,7 +5,9 @@ const CHUNK_BYTES = 64 * 1024
 const LONG_BYTES_MAX = 10
 const TWO_TO_52 = 2 ** 52
 /** Smaller numbers have at most 48 bits, which `writeIntBE` writes. */
-const TWO_TO_47 = 2n ** 47n
+const TWO_TO_47 = 2 ** 47
+/** Up to this many bytes, a loop is faster than a call of `copy`. */
+const LOOP_BYTES_MAX = 32
 
 /**
  * Writes values in Avro's binary encoding. Values are cut from chunks that they share, so that a value costs neither a buffer
@@ -73,6 +75,16 @@ export class ByteOutput {
     this.#at += bytes.length
   }
 
+  /** The length and a part of other bytes, as a string that is encoded already. */
+  range(bytes: Uint8Array, start: number, end: number): void {
+    const length = end - start
+    this.long(length)
+    if (this.#at + length > this.#bytes.length) this.#grow(length)
+    if (length > LOOP_BYTES_MAX) this.#bytes.set(bytes.subarray(start, end), this.#at)
+    else for (let index = 0; index < length; index++) this.#bytes[this.#at + index] = bytes[start + index]!
+    this.#at += length
+  }
+
   text(text: string): void {
     const { length } = text
     // A UTF-16 code unit has at most three bytes in UTF-8. With up to 21 of them, the length has one byte.
@@ -85,9 +97,9 @@ export class ByteOutput {
   }
 
   /** The length and the shortest two's complement in big-endian order, as the bytes of a decimal. */
-  unscaled(value: bigint): void {
+  unscaled(value: bigint | number): void {
     if (value >= TWO_TO_47 || value < -TWO_TO_47) {
-      this.sized(bigintToBytes(value))
+      this.sized(bigintToBytes(BigInt(value)))
       return
     }
     const number = Number(value)

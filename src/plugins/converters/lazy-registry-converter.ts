@@ -36,6 +36,7 @@ function loadedWhenUsed(load: () => Promise<ConverterInstance>): ConverterInstan
   return {
     fromConnect: (...record) =>
       loaded ? loaded.fromConnect(...record) : instance().then((made) => made.fromConnect(...record)),
+    rowWriter: (topic, schema) => loaded?.rowWriter?.(topic, schema),
     toConnect: (...record) =>
       loaded ? loaded.toConnect(...record) : instance().then((made) => made.toConnect(...record)),
   }

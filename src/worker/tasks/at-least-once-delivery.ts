@@ -1,19 +1,14 @@
 import type { Producer, SendResult } from '../../broker/broker.ts'
 import type { Clock } from '../../common/clock.ts'
 import { withTimeout } from '../../common/timeout.ts'
-import type { Position, StoredListener, TaskLog } from '../../sdk/index.ts'
+import { type Position, type StoredListener, type TaskLog, toSourceRecords } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
 import { AcknowledgedPrefix } from './acknowledged-prefix.ts'
 import { failLateCommit } from './commit-timeout.ts'
+import type { ConvertedBatch } from './converted-batch.ts'
 import { InFlightRecords } from './in-flight-records.ts'
-import {
-  bytesOf,
-  type ConvertedBatch,
-  type FailedSourceRecord,
-  producerFailure,
-  withoutContent,
-} from './process-source-records.ts'
-import type { SourceBatch, SourceDelivery } from './source-delivery.ts'
+import { bytesOf, type FailedSourceRecord, producerFailure } from './process-source-records.ts'
+import type { PolledBatch, SourceDelivery } from './source-delivery.ts'
 import type { SourceOffsets } from './source-offsets.ts'
 import { NOTHING_SENT, type SourceListeners, storedPositions } from './stored-positions.ts'
 import { countCommitMs, type TaskCounters } from './task-counters.ts'
@@ -63,13 +58,13 @@ export class AtLeastOnceDelivery implements SourceDelivery {
     this.#inFlight = new InFlightRecords(options.counters, options.signal)
   }
 
-  async deliver(outgoing: ConvertedBatch, batch: SourceBatch): Promise<void> {
+  async deliver(outgoing: ConvertedBatch, batch: PolledBatch): Promise<void> {
     const { onStored: listener } = this.#options.listeners?.() ?? {}
     const acknowledge = this.#prefix.add(batch.progress)
     const onStored = listener === undefined ? acknowledge : notifying(listener, acknowledge, outgoing, batch)
     const keepsContent = listener !== undefined || this.#options.logsContent
     if (outgoing.records.length === 0) onStored(NOTHING_SENT, [])
-    else this.#send(keepsContent ? outgoing : { ...outgoing, sources: outgoing.sources.map(withoutContent) }, onStored)
+    else this.#send(keepsContent ? outgoing : { ...outgoing, sources: outgoing.sources.withoutContent() }, onStored)
     await this.#inFlight.waitForRoom()
     if (this.#failure !== undefined) throw this.#failure
   }
@@ -94,7 +89,7 @@ export class AtLeastOnceDelivery implements SourceDelivery {
     let rejectedBytes = 0
     const sent = producer
       .send(records, (index, error) => {
-        rejected.push(producerFailure(sources[index]!, records[index]!, error))
+        rejected.push(producerFailure(sources.at(index), records[index]!, error))
         rejectedBytes += bytesOf(records[index]!)
       })
       .then(async (result) => {
@@ -140,8 +135,9 @@ function notifying(
   listener: StoredListener,
   acknowledge: () => void,
   outgoing: ConvertedBatch,
-  { records }: SourceBatch,
+  { records: batch }: PolledBatch,
 ): OnStored {
+  const records = toSourceRecords(batch)
   return (sent, rejected) => {
     acknowledge()
     listener(records, () => storedPositions(records, outgoing, sent, new Set(rejected.map(({ record }) => record))))

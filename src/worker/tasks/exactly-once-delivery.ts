@@ -1,11 +1,18 @@
 import type { Producer, SendResult } from '../../broker/broker.ts'
 import type { Clock } from '../../common/clock.ts'
-import type { Position, SourceRecord, StoredListener, StoredPosition } from '../../sdk/index.ts'
+import {
+  type Position,
+  type SourceBatch,
+  type SourceRecord,
+  type StoredListener,
+  type StoredPosition,
+  toSourceRecords,
+} from '../../sdk/index.ts'
 import type { TransactionBoundary } from '../configuration/task-config.ts'
 import { partitionId } from '../stores/offset-state.ts'
+import type { ConvertedBatch } from './converted-batch.ts'
 import { InFlightRecords } from './in-flight-records.ts'
-import type { ConvertedBatch } from './process-source-records.ts'
-import type { SourceBatch, SourceDelivery } from './source-delivery.ts'
+import type { PolledBatch, SourceDelivery } from './source-delivery.ts'
 import type { SourceOffsets } from './source-offsets.ts'
 import { type SourceListeners, storedPositions } from './stored-positions.ts'
 import { countCommitMs, type TaskCounters } from './task-counters.ts'
@@ -61,7 +68,7 @@ export class ExactlyOnceDelivery implements SourceDelivery {
     this.#inFlight = new InFlightRecords(options.counters, options.signal)
   }
 
-  async deliver(outgoing: ConvertedBatch, { records: batch, progress, end }: SourceBatch): Promise<void> {
+  async deliver(outgoing: ConvertedBatch, { records: batch, progress, end }: PolledBatch): Promise<void> {
     this.#isDelivering = true
     const turn = this.#enqueue(async () => ({ stored: this.#send(outgoing, batch, progress) }))
     // Counted from now on, because it may have to wait for the end of a transaction.
@@ -115,7 +122,7 @@ export class ExactlyOnceDelivery implements SourceDelivery {
   }
 
   /** Resolves when the batch is stored, or has failed. */
-  #send(outgoing: ConvertedBatch, batch: readonly SourceRecord[], progress: SourceBatch['progress']): Promise<void> {
+  #send(outgoing: ConvertedBatch, batch: SourceBatch, progress: PolledBatch['progress']): Promise<void> {
     const { producer, counters, listeners } = this.#options
     const { records, bytes } = outgoing
     const { length } = records
@@ -123,7 +130,7 @@ export class ExactlyOnceDelivery implements SourceDelivery {
     this.#isOpen = true
     for (const reached of progress) this.#progress.set(partitionId(reached.partition), reached)
     const { onStored } = listeners?.() ?? {}
-    const locate = onStored && this.#locating({ batch, positions: [], onStored }, outgoing)
+    const locate = onStored && this.#locating({ batch: toSourceRecords(batch), positions: [], onStored }, outgoing)
     const stored = producer
       .send(records)
       .then((result) => {

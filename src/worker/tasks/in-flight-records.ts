@@ -1,5 +1,5 @@
+import type { ConvertedBatch } from './converted-batch.ts'
 import { Gate } from './gate.ts'
-import type { ConvertedBatch } from './process-source-records.ts'
 import type { TaskCounters } from './task-counters.ts'
 
 /**

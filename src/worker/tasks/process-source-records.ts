@@ -1,20 +1,22 @@
 import type { Header, NewRecord } from '../../broker/broker.ts'
 import { checkRecordSize } from '../../broker/producer/producer.ts'
-import type { ConnectRecord, SourceRecord } from '../../sdk/index.ts'
+import {
+  type ConnectRecord,
+  type EncodeRow,
+  isRowBatch,
+  type RowBatch,
+  type SourceBatch,
+  type SourceRecord,
+  toSourceRecord,
+  toSourceRecords,
+} from '../../sdk/index.ts'
+import { type ConvertedBatch, type ConvertedSources, rowSourcesOf, sourcesOf } from './converted-batch.ts'
 import type { ErrorPolicy } from './error-policy.ts'
 import { isFailure, MixedPipeline } from './mixed-pipeline.ts'
 import type { PipelineItem } from './pipeline-step.ts'
 import { enterStage, type ProcessingContext, type Stage } from './processing-context.ts'
 import type { LocalPipeline, RecordPipeline } from './record-pipeline.ts'
 import { applyTransformations } from './transformation-chain.ts'
-
-/** A batch that is ready to be produced. */
-export type ConvertedBatch = {
-  readonly records: readonly NewRecord[]
-  /** The source record of each entry in `records`, at the same index. */
-  readonly sources: readonly SourceRecord[]
-  readonly bytes: number
-}
 
 /** A source record that could not be converted or produced. */
 export type FailedSourceRecord = {
@@ -24,14 +26,6 @@ export type FailedSourceRecord = {
   readonly stage: Stage
   readonly className: string
   readonly error: unknown
-}
-
-/**
- * What is kept of a source record until it is stored, besides the converted bytes: the values of its columns are several times
- * larger, and each collection of the young generation would copy them.
- */
-export function withoutContent({ topic, timestampMs, sourcePartition, sourceOffset }: SourceRecord): SourceRecord {
-  return { topic, timestampMs: timestampMs ?? null, value: undefined, sourcePartition, sourceOffset }
 }
 
 type MutableRecord = { -readonly [Member in keyof NewRecord]: NewRecord[Member] }
@@ -50,46 +44,103 @@ export type SourceProcessingOptions = {
  * calls and one object. Failed records are missing in the result.
  */
 export async function processSourceRecords(
-  batch: readonly SourceRecord[],
+  batch: SourceBatch,
   { pipeline, policy, recordBytesMax, onFailedRecord }: SourceProcessingOptions,
 ): Promise<ConvertedBatch> {
   const records: NewRecord[] = []
-  const sources: SourceRecord[] = []
   const context: ProcessingContext = { stage: 'TRANSFORMATION', className: '' }
   let bytes = 0
-  if (pipeline instanceof MixedPipeline) await convertInSegments(pipeline)
-  else await convertEach(pipeline)
+  let sources: ConvertedSources
+  if (isRowBatch(batch) && isRowPipeline(pipeline)) sources = await convertRows(batch, pipeline)
+  else sources = await convertRecords(toSourceRecords(batch))
   return { records, sources, bytes }
 
-  async function convertEach(plugins: LocalPipeline): Promise<void> {
-    for (let index = 0; index < batch.length; index++) {
-      const record = batch[index]!
-      let converted: NewRecord | null
-      try {
-        const converting = convert(record, plugins, context)
-        converted = converting instanceof Promise ? await converting : converting
-      } catch (error) {
-        converted = await retryConversion(record, error, plugins)
-      }
-      if (converted !== null) add(record, converted)
+  async function convertRows(rows: RowBatch, plugins: LocalPipeline): Promise<ConvertedSources> {
+    const { topic, valueSchema } = rows
+    const converted: number[] = []
+    let write: EncodeRow | undefined
+    for (let row = 0; row < rows.length; row++) {
+      write ??= plugins.value.converter.rowWriter?.(topic, valueSchema)
+      const converting = convertRow(rows, row, write?.(rows, row), plugins)
+      const record = converting instanceof Promise ? await converting : converting
+      if (record !== null && add(record, () => toSourceRecord(rows, row))) converted.push(row)
+    }
+    return rowSourcesOf(rows, converted)
+  }
+
+  /** `value`: what the value converter has written; undefined if it needs the record. */
+  function convertRow(
+    rows: RowBatch,
+    row: number,
+    value: Uint8Array | undefined,
+    plugins: LocalPipeline,
+  ): NewRecord | null | Promise<NewRecord | null> {
+    if (value === undefined) return convertRecord(toSourceRecord(rows, row), plugins)
+    const { topic } = rows
+    const { className, converter } = plugins.key
+    const retry = (error: unknown) => retryConversion(toSourceRecord(rows, row), error, plugins)
+    try {
+      enterStage(context, 'KEY_CONVERTER', className)
+      const key = converter.fromConnect(topic, null, null)
+      return key instanceof Promise ? key.then((bytes) => ({ topic, key: bytes, value }), retry) : { topic, key, value }
+    } catch (error) {
+      return retry(error)
     }
   }
 
-  async function convertInSegments(plugins: MixedPipeline): Promise<void> {
-    const items = batch.map(toItem)
+  async function convertRecords(list: readonly SourceRecord[]): Promise<ConvertedSources> {
+    const converted: SourceRecord[] = []
+    if (pipeline instanceof MixedPipeline) await convertInSegments(list, pipeline, converted)
+    else {
+      for (let index = 0; index < list.length; index++) {
+        const record = list[index]!
+        const converting = convertRecord(record, pipeline)
+        const result = converting instanceof Promise ? await converting : converting
+        if (result !== null && add(result, () => record)) converted.push(record)
+      }
+    }
+    return sourcesOf(converted)
+  }
+
+  function convertRecord(record: SourceRecord, plugins: LocalPipeline): NewRecord | null | Promise<NewRecord | null> {
+    try {
+      const converting = convert(record, plugins, context)
+      return converting instanceof Promise
+        ? converting.catch((error: unknown) => retryConversion(record, error, plugins))
+        : converting
+    } catch (error) {
+      return retryConversion(record, error, plugins)
+    }
+  }
+
+  async function convertInSegments(
+    list: readonly SourceRecord[],
+    plugins: MixedPipeline,
+    converted: SourceRecord[],
+  ): Promise<void> {
+    const items = list.map(toItem)
     await plugins.apply(items, policy)
     for (const [index, { outcome, ...item }] of items.entries()) {
-      const record = batch[index]!
+      const record = list[index]!
       if (isFailure(outcome)) onFailedRecord({ record, converted: undefined, ...outcome })
-      else if (outcome === 'passing') add(record, toNewRecord(item))
+      else if (outcome === 'passing' && add(toNewRecord(item), () => record)) converted.push(record)
     }
   }
 
-  function add(record: SourceRecord, converted: NewRecord): void {
-    if (!hasValidSize(record, converted)) return
+  /**
+   * Checks the size here, where only one record fails: in the producer it would fail a whole batch. Returns whether the record was
+   * added.
+   */
+  function add(converted: NewRecord, toSource: () => SourceRecord): boolean {
+    try {
+      checkRecordSize(converted, recordBytesMax)
+    } catch (error) {
+      onFailedRecord(producerFailure(toSource(), converted, error))
+      return false
+    }
     records.push(converted)
-    sources.push(record)
     bytes += bytesOf(converted)
+    return true
   }
 
   async function retryConversion(
@@ -104,17 +155,12 @@ export async function processSourceRecords(
       return null
     }
   }
+}
 
-  /** Checks the size here, where only one record fails: in the producer it would fail a whole batch. */
-  function hasValidSize(record: SourceRecord, converted: NewRecord): boolean {
-    try {
-      checkRecordSize(converted, recordBytesMax)
-      return true
-    } catch (error) {
-      onFailedRecord(producerFailure(record, converted, error))
-      return false
-    }
-  }
+/** Whether values pass from the source to the value converter only, and it can convert them without records. */
+function isRowPipeline(pipeline: RecordPipeline): pipeline is LocalPipeline {
+  if (pipeline instanceof MixedPipeline || pipeline.transformations.length > 0) return false
+  return pipeline.value.converter.rowWriter !== undefined
 }
 
 /**

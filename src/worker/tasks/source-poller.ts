@@ -1,7 +1,9 @@
 import { listedName } from '../../plugins/plugin-catalog.ts'
 import {
+  isRowBatch,
   type Position,
   parseConfig,
+  type SourceBatch,
   type SourceConnector,
   type SourceLag,
   type SourceRecord,
@@ -10,13 +12,14 @@ import {
   type StoredListener,
   type TopicReader,
   type TopicReaderOptions,
+  toSourceRecords,
 } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
 import { lastOffsets, type SourceProgress } from './acknowledged-prefix.ts'
 import { type ErrorPolicy, isRetriable } from './error-policy.ts'
 import type { FailedSourceRecord } from './process-source-records.ts'
 import type { RetryStatus } from './retry-status.ts'
-import type { SourceBatch, TransactionEnd } from './source-delivery.ts'
+import type { PolledBatch, TransactionEnd } from './source-delivery.ts'
 import type { SourceListeners } from './stored-positions.ts'
 import type { WorkerTaskContext } from './task-context.ts'
 
@@ -45,7 +48,7 @@ export class SourcePoller {
   /** The offsets of the last batches, by partition. */
   readonly #reached: Map<string, Position>
   readonly #committed: Map<string, Position>
-  #current: AsyncIterator<readonly SourceRecord[]>
+  #current: AsyncIterator<SourceBatch>
   #failures = 0
   #onStored: StoredListener | undefined
   #onCommitted: (() => void) | undefined
@@ -68,7 +71,7 @@ export class SourcePoller {
    * Resolves to undefined when the source has ended. An empty batch means no records for now, as after a retriable
    * error.
    */
-  async next(): Promise<SourceBatch | undefined> {
+  async next(): Promise<PolledBatch | undefined> {
     this.#end = undefined
     this.#advanced = []
     try {
@@ -76,9 +79,11 @@ export class SourcePoller {
       if (done) return undefined
       this.#failures = 0
       this.#options.status.setError(undefined)
-      const progress = [...lastOffsets(value), ...this.#advanced]
+      const progress = [...lastOffsetsOf(value), ...this.#advanced]
       for (const { partition, offset } of progress) this.#reached.set(partitionId(partition), offset)
-      return { records: value, progress, end: this.#end }
+      // A listener receives the records that the batch consists of.
+      const records = this.#onStored === undefined ? value : toSourceRecords(value)
+      return { records, progress, end: this.#end }
     } catch (error) {
       if (!isRetriable(error) || this.#options.signal.aborted) throw error
       if (!this.#options.policy.hasRetriesLeft(error, this.#failures)) throw error
@@ -103,7 +108,7 @@ export class SourcePoller {
     await this.#current.return?.()
   }
 
-  #start(): AsyncIterator<readonly SourceRecord[]> {
+  #start(): AsyncIterator<SourceBatch> {
     const { source, spec, signal, log, access, definesTransactions, onFailedRecord, openTopic, counters } =
       this.#options
     const { connector, task, config: raw } = spec
@@ -174,4 +179,10 @@ export class SourcePoller {
     status.setError(error)
     await clock.sleep(waitMs, signal).catch(() => undefined)
   }
+}
+
+function lastOffsetsOf(batch: SourceBatch): readonly SourceProgress<Position>[] {
+  if (!isRowBatch(batch)) return lastOffsets(batch)
+  const { length, sourcePartition, offsetOf } = batch
+  return length === 0 ? [] : [{ partition: sourcePartition, offset: offsetOf(length - 1) }]
 }

@@ -1,11 +1,10 @@
 import type { Socket } from 'node:net'
 import { type ConnectionKeyNames, toDatabaseError } from './database-error.ts'
 import { MessageFrames } from './message-frames.ts'
-import type { ReadRows, RowTexts } from './row-texts.ts'
 
 /** Rows of this many bytes may wait for the reader. Then the socket is paused, and TCP stops the server. */
 const WAITING_BYTES_MAX = 1 << 20
-/** Maximum number of rows that the iterator returns at once. */
+/** Maximum number of rows that the iterator decodes at once. */
 const ROWS_MAX = 1_000
 
 /** A column of a query result, as described by the server. */
@@ -29,15 +28,25 @@ type FieldDescription = {
   readonly columnID: number
 }
 
-export type RowStatement = {
+export type DecodedRows<Rows> = {
+  readonly rows: Rows
+  readonly count: number
+  /** Number of bytes that were decoded. */
+  readonly end: number
+}
+
+export type RowStatement<Rows> = {
   /** Completes "could not …" in error messages. */
   readonly operation: string
   readonly text: string
   readonly values: readonly string[]
   /** Type byte of the protocol messages that contain rows. */
   readonly rowType: number
-  /** Decodes the rows of these messages. */
-  readonly readRows: ReadRows
+  /**
+   * Decodes consecutive messages, whose headers were replaced by NUL characters, up to about `rowsMax`. It may overwrite the bytes
+   * that it decodes. If it throws, the stream fails.
+   */
+  readonly decode: (bytes: Buffer, rowsMax: number) => DecodedRows<Rows>
   readonly keyNames: ConnectionKeyNames | undefined
 }
 
@@ -60,11 +69,9 @@ type UndecodedRows = { readonly bytes: Buffer; readonly count: number }
  * wait for the reader would be copied by each collection of the young generation. When the reader is slow, the socket is
  * paused. A connection must be closed if the stream is not read to its end.
  */
-export class RowStream implements AsyncIterable<readonly RowTexts[]> {
-  readonly #statement: RowStatement
+export class RowStream<Rows> implements AsyncIterable<Rows> {
+  readonly #statement: RowStatement<Rows>
   #fields: readonly ResultField[] = []
-  /** The rest of the rows that were decoded together. */
-  #rows: RowTexts[] = []
   #undecoded: UndecodedRows[] = []
   #undecodedCount = 0
   #undecodedBytes = 0
@@ -73,7 +80,7 @@ export class RowStream implements AsyncIterable<readonly RowTexts[]> {
   #failure: Error | undefined
   #wake: (() => void) | undefined
 
-  constructor(statement: RowStatement) {
+  constructor(statement: RowStatement<Rows>) {
     this.#statement = statement
   }
 
@@ -83,29 +90,27 @@ export class RowStream implements AsyncIterable<readonly RowTexts[]> {
   }
 
   /** Reads rows until the statement ends. Throws a `DatabaseError` if the server or the connection ends it. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<readonly RowTexts[]> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<Rows> {
     for (;;) {
       const rows = await this.read(1, ROWS_MAX)
-      if (rows.length === 0) return
+      if (rows === undefined) return
       yield rows
     }
   }
 
   /**
-   * Returns the next rows, or an empty array at the end. Waits for `rowsMin`, unless they are large. Throws a `DatabaseError`
-   * after the rows before it.
+   * Returns the next rows, or undefined at the end. Waits for `rowsMin`, unless they are large. Throws a `DatabaseError` after the
+   * rows before it.
    */
-  async read(rowsMin: number, rowsMax: number): Promise<readonly RowTexts[]> {
-    while (this.#rows.length + this.#undecodedCount < rowsMin && !this.#isFull && !this.#isOver) {
+  async read(rowsMin: number, rowsMax: number): Promise<Rows | undefined> {
+    while (this.#undecodedCount < rowsMin && !this.#isFull && !this.#isOver) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })
     }
-    const rows = this.#rows
-    this.#decode(rows, rowsMax)
+    const rows = this.#undecodedCount === 0 ? undefined : this.#decode(rowsMax)
     const { operation, keyNames } = this.#statement
-    if (rows.length === 0 && this.#failure !== undefined) throw toDatabaseError(this.#failure, operation, keyNames)
-    this.#rows = rows.length > rowsMax ? rows.splice(rowsMax) : []
+    if (rows === undefined && this.#failure !== undefined) throw toDatabaseError(this.#failure, operation, keyNames)
     if (!this.#isFull && this.#socket?.isPaused()) this.#socket.resume()
     return rows
   }
@@ -114,23 +119,34 @@ export class RowStream implements AsyncIterable<readonly RowTexts[]> {
     return this.#undecodedBytes >= WAITING_BYTES_MAX
   }
 
-  /** Appends rows until there are `rowsMax`, or more if they arrived together. */
-  #decode(into: RowTexts[], rowsMax: number): void {
-    while (into.length < rowsMax) {
-      const next = this.#undecoded.shift()
-      if (next === undefined) return
-      this.#undecodedBytes -= next.bytes.length
-      this.#undecodedCount -= next.count
-      try {
-        for (const row of this.#statement.readRows(next.bytes)) into.push(row)
-      } catch (error) {
-        // The rows behind those that cannot be decoded are not returned.
-        this.#undecoded = []
-        this.handleError(error as Error)
-        this.#socket?.destroy(error as Error)
-        return
+  /** Returns undefined if the next row cannot be decoded. The rows behind it are not returned. */
+  #decode(rowsMax: number): Rows | undefined {
+    const { bytes, count } = this.#takeUndecoded(rowsMax)
+    try {
+      const decoded = this.#statement.decode(bytes, rowsMax)
+      const rest = { bytes: bytes.subarray(decoded.end), count: count - decoded.count }
+      if (rest.count > 0) {
+        this.#undecoded.unshift(rest)
+        this.#count(rest, 1)
       }
+      return decoded.rows
+    } catch (error) {
+      this.#undecoded = []
+      this.#undecodedCount = 0
+      this.handleError(error as Error)
+      this.#socket?.destroy(error as Error)
+      return undefined
     }
+  }
+
+  /** Joins messages that arrived separately until they have `rowsMax` rows, or more if they arrived together. */
+  #takeUndecoded(rowsMax: number): UndecodedRows {
+    let count = 0
+    let taken = 0
+    while (taken < this.#undecoded.length && count < rowsMax) count += this.#undecoded[taken++]!.count
+    const parts = this.#undecoded.splice(0, taken)
+    for (const part of parts) this.#count(part, -1)
+    return { bytes: parts.length === 1 ? parts[0]!.bytes : Buffer.concat(parts.map(({ bytes }) => bytes)), count }
   }
 
   // The methods below are called by the client library.
@@ -184,9 +200,13 @@ export class RowStream implements AsyncIterable<readonly RowTexts[]> {
 
   #add(rows: UndecodedRows): void {
     this.#undecoded.push(rows)
-    this.#undecodedBytes += rows.bytes.length
-    this.#undecodedCount += rows.count
+    this.#count(rows, 1)
     this.#notify()
+  }
+
+  #count({ bytes, count }: UndecodedRows, sign: 1 | -1): void {
+    this.#undecodedBytes += sign * bytes.length
+    this.#undecodedCount += sign * count
   }
 
   #end(): void {

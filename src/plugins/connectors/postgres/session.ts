@@ -6,9 +6,10 @@ import type { ConnectionOptions } from 'node:tls'
 import type pg from 'pg'
 import type { FileAccess, HostAccess, TaskLog } from '../../../sdk/index.ts'
 import type { ConnectionUrl, SslMode } from './connection-url.ts'
+import { DataRowReader, type DataRows } from './data-rows.ts'
 import { type ConnectionKeyNames, combineDatabaseErrors, DatabaseError, toDatabaseError } from './database-error.ts'
 import { type ResultField, type RowStatement, RowStream, toResultField } from './row-stream.ts'
-import { type RowTexts, readCopyRows, readDataRows } from './row-texts.ts'
+import { type RowTexts, readCopyRows } from './row-texts.ts'
 
 // The only module that communicates with the server. Values are exchanged in PostgreSQL's text format; callers convert
 // them.
@@ -206,18 +207,20 @@ export class Session {
   }
 
   /** Runs a query whose rows are read while the server sends them. Read them to the end before the next query. */
-  openRows(operation: string, text: string, values: readonly string[]): RowStream {
-    return this.#stream({ operation, text, values, rowType: DATA_ROW, readRows: readDataRows })
+  openRows(operation: string, text: string, values: readonly string[]): RowStream<DataRows> {
+    const reader = new DataRowReader()
+    const decode = (bytes: Buffer, rowsMax: number) => reader.read(bytes, rowsMax)
+    return this.#stream({ operation, text, values, rowType: DATA_ROW, decode })
   }
 
   /** Runs `COPY … TO STDOUT` in text format. Read its rows to the end before the next query. */
-  copyOut(operation: string, text: string): RowStream {
-    return this.#stream({ operation, text, values: [], rowType: COPY_DATA, readRows: readCopyRows })
+  copyOut(operation: string, text: string): RowStream<readonly RowTexts[]> {
+    return this.#stream({ operation, text, values: [], rowType: COPY_DATA, decode: readCopyRows })
   }
 
-  #stream(statement: Omit<RowStatement, 'keyNames'>): RowStream {
+  #stream<Rows>(statement: Omit<RowStatement<Rows>, 'keyNames'>): RowStream<Rows> {
     const stream = new RowStream({ ...statement, keyNames: this.#keyNames })
-    return this.#client.query(stream as unknown as pg.Submittable) as unknown as RowStream
+    return this.#client.query(stream as unknown as pg.Submittable) as unknown as RowStream<Rows>
   }
 
   /**

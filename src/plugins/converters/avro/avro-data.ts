@@ -4,6 +4,7 @@ import { ByteInput, UNREADABLE } from '../../../java-compat/avro/byte-input.ts'
 import { ByteOutput } from '../../../java-compat/avro/byte-output.ts'
 import { avroEncoder } from '../../../java-compat/avro/encoder.ts'
 import { fromAvro } from '../../../java-compat/avro/from-avro.ts'
+import { avroRowWriter } from '../../../java-compat/avro/row-writer.ts'
 import { toAvroText } from '../../../java-compat/avro/to-avro.ts'
 import { type ValueReader, valueReader } from '../../../java-compat/avro/value-reader.ts'
 import { type ValueWriter, valueWriter } from '../../../java-compat/avro/value-writer.ts'
@@ -36,6 +37,10 @@ export function avroData(settings: AvroConverterSettings): SchemaData<ParsedAvro
       const write = valueWriter(schema, parsed.schema, options)
       return (value) => (write && writeFramed(id, write, value)) ?? frame(id, codec.encode(encode(value)))
     },
+    rowWriter(schema, { id, parsed }) {
+      const write = avroRowWriter(schema, parsed.schema, options)
+      return write && ((batch, row) => (write(startFrame(id), batch, row) ? output.take() : undefined))
+    },
     reader(parsed, _source, version) {
       const { schema, decode } = fromAvro(parsed.schema, { ...options, version })
       if (parsed.schema.type === 'bytes') return (bytes, start) => ({ schema, value: decode(bytes.subarray(start)) })
@@ -54,11 +59,15 @@ const input = new ByteInput()
 
 /** Returns undefined for a value that the writer does not write. */
 function writeFramed(id: number, write: ValueWriter, value: unknown): Buffer | undefined {
+  return write(startFrame(id), value) ? output.take() : undefined
+}
+
+function startFrame(id: number): ByteOutput {
   // Discards what is left of a value that was not written.
   output.reset()
   output.byte(0)
   output.int32(id)
-  return write(output, value) ? output.take() : undefined
+  return output
 }
 
 /** Returns undefined for bytes that the reader does not read. */

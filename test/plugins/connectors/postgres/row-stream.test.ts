@@ -2,15 +2,12 @@ import type { Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { DataRowReader, type DataRows, rowTexts } from '../../../../src/plugins/connectors/postgres/data-rows.ts'
 import { MessageFrames } from '../../../../src/plugins/connectors/postgres/message-frames.ts'
 import { RowStream } from '../../../../src/plugins/connectors/postgres/row-stream.ts'
-import {
-  type ReadRows,
-  type RowTexts,
-  readCopyRows,
-  readDataRows,
-} from '../../../../src/plugins/connectors/postgres/row-texts.ts'
+import { type RowTexts, readCopyRows } from '../../../../src/plugins/connectors/postgres/row-texts.ts'
 import { anyCharacter } from '../../../support/any-character.ts'
+import { dataRow } from '../../../support/data-rows.ts'
 
 const cell = fc.option(
   fc.oneof(fc.string({ unit: anyCharacter }), fc.constantFrom('', '\\N', '\\', '\t\n\r\v\b\f', 'é𝄞', 'x'.repeat(300))),
@@ -19,7 +16,7 @@ const cell = fc.option(
 
 describe('MessageFrames', () => {
   it.each([
-    ['a copy', 'd', copyFrame, readCopyRows],
+    ['a copy', 'd', copyFrame, readCopied],
     ['a query', 'D', rowFrame, readDataRows],
   ] as const)('give the rows of %s, however the bytes are divided', (_, type, toFrame, readRows) => {
     const rows = fc.array(fc.array(cell, { minLength: 3, maxLength: 3 }), { maxLength: 20 })
@@ -44,12 +41,12 @@ describe('MessageFrames', () => {
   it('refuse a row of a query that ends behind its message', () => {
     const row = rowFrame(['abc'])
     row.writeInt32BE(30, 7)
-    expect(() => readFrames(row, [100], 'D', readDataRows)).toThrow('a cell that ends behind its message')
+    expect(() => readFrames(row, [100], 'D', readDataRows)).toThrow('does not have 1 cells within its message')
   })
 
   it('refuse rows that the messages do not separate', () => {
-    expect(() => readFrames(frame('d', Buffer.from('a\tb\na\tb\n')), [100], 'd', readCopyRows)).toThrow('several rows')
-    expect(() => readFrames(frame('d', Buffer.from('a\tb')), [100], 'd', readCopyRows)).toThrow('a part of a row')
+    expect(() => readFrames(frame('d', Buffer.from('a\tb\na\tb\n')), [100], 'd', readCopied)).toThrow('several rows')
+    expect(() => readFrames(frame('d', Buffer.from('a\tb')), [100], 'd', readCopied)).toThrow('a part of a row')
   })
 
   it('pass on the beginning of a message that has not arrived as a whole', () => {
@@ -69,27 +66,47 @@ describe('MessageFrames', () => {
 
 describe('RowStream', () => {
   it('returns the rows before bytes that it cannot decode, and then fails without those behind them', async () => {
-    const { stream, socket, errors } = openStream()
+    const { stream, read, socket, errors } = openStream()
     const broken = rowFrame(['b'])
     broken.writeInt32BE(30, 7)
     for (const bytes of [rowFrame(['a']), broken, rowFrame(['c'])]) socket.emit('data', bytes)
-    expect(await stream.read(1, 10)).toEqual([['a']])
+    expect(await read(1, 10)).toEqual([['a']])
     await expect(stream.read(1, 10)).rejects.toThrow('could not read rows')
     await expect
       .poll(() => errors)
-      .toEqual([expect.objectContaining({ message: expect.stringMatching('a cell that') })])
+      .toEqual([expect.objectContaining({ message: expect.stringMatching('does not have 1 cells') })])
+  })
+
+  it('joins rows that arrived separately, and divides rows that arrived together', async () => {
+    const { stream, read, socket } = openStream()
+    const rows = Array.from({ length: 10 }, (_, id) => [String(id), null, 'é'])
+    for (const row of rows.slice(0, 3)) socket.emit('data', rowFrame(row))
+    socket.emit('data', Buffer.concat(rows.slice(3).map(rowFrame)))
+    stream.handleReadyForQuery()
+    expect(await read(4, 4)).toEqual(rows.slice(0, 4))
+    expect(await read(4, 4)).toEqual(rows.slice(4, 8))
+    expect(await read(4, 4)).toEqual(rows.slice(8))
+    expect(await read(4, 4)).toBeUndefined()
+  })
+
+  it('fails at a row with another number of cells', async () => {
+    const { read, socket, errors } = openStream()
+    socket.emit('data', Buffer.concat([rowFrame(['a', 'b']), rowFrame(['c']), rowFrame(['d', 'e'])]))
+    expect(await read(1, 10)).toEqual([['a', 'b']])
+    await expect(read(1, 10)).rejects.toThrow('does not have 2 cells')
+    await expect.poll(() => errors).toHaveLength(1)
   })
 
   it('pauses the socket while many bytes wait, and returns as many rows as the reader requests', async () => {
-    const { stream, socket } = openStream()
+    const { stream, read, socket } = openStream()
     const rows = Array.from({ length: 1_200 }, (_, id) => [String(id), 'x'.repeat(1_000)])
     for (const row of rows) socket.emit('data', rowFrame(row))
     expect(socket.isPaused()).toBe(true)
-    expect(await stream.read(500, 500)).toEqual(rows.slice(0, 500))
+    expect(await read(500, 500)).toEqual(rows.slice(0, 500))
     expect(socket.isPaused()).toBe(false)
     stream.handleReadyForQuery()
-    expect(await stream.read(1_000, 1_000)).toEqual(rows.slice(500))
-    expect(await stream.read(1_000, 1_000)).toEqual([])
+    expect(await read(1_000, 1_000)).toEqual(rows.slice(500))
+    expect(await read(1_000, 1_000)).toBeUndefined()
   })
 })
 
@@ -99,21 +116,43 @@ function openStream() {
   const errors: unknown[] = []
   socket.on('error', (error) => errors.push(error))
   socket.on('data', () => undefined)
-  const stream = new RowStream({
+  const reader = new DataRowReader()
+  const stream = new RowStream<DataRows>({
     operation: 'read rows',
     text: '',
     values: [],
     rowType: 'D'.charCodeAt(0),
-    readRows: readDataRows,
+    decode: (bytes, rowsMax) => reader.read(bytes, rowsMax),
     keyNames: undefined,
   })
   const ignore = () => undefined
   const connection = { parse: ignore, bind: ignore, describe: ignore, execute: ignore, sync: ignore }
   stream.submit({ ...connection, stream: socket as unknown as Socket })
-  return { stream, socket, errors }
+  const read = async (rowsMin: number, rowsMax: number) => {
+    const rows = await stream.read(rowsMin, rowsMax)
+    return rows && textsOf(rows)
+  }
+  return { stream, read, socket, errors }
 }
 
-function readFrames(bytes: Buffer, sizes: readonly number[], type: string, readRows: ReadRows) {
+function textsOf(rows: DataRows): readonly RowTexts[] {
+  return Array.from({ length: rows.rows }, (_, row) => rowTexts(rows, row))
+}
+
+function readCopied(bytes: Buffer): readonly RowTexts[] {
+  return readCopyRows(bytes).rows
+}
+
+function readDataRows(bytes: Buffer): readonly RowTexts[] {
+  return textsOf(new DataRowReader().read(bytes, Number.POSITIVE_INFINITY).rows)
+}
+
+function readFrames(
+  bytes: Buffer,
+  sizes: readonly number[],
+  type: string,
+  readRows: (bytes: Buffer) => readonly RowTexts[],
+) {
   const read: RowTexts[] = []
   let passedOn = ''
   const frames = new MessageFrames(
@@ -161,10 +200,5 @@ function copyFrame(row: RowTexts): Buffer {
 
 /** The protocol message in which the server sends a row of a query. */
 function rowFrame(row: RowTexts): Buffer {
-  const cells = row.map((text) => {
-    const length = Buffer.alloc(4)
-    length.writeInt32BE(text === null ? -1 : Buffer.byteLength(text))
-    return Buffer.concat([length, Buffer.from(text ?? '')])
-  })
-  return frame('D', Buffer.concat([Buffer.from([row.length >> 8, row.length & 255]), ...cells]))
+  return frame('D', dataRow(row))
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { plainJson } from '../../../../java-compat/json/connect-json-writer.ts'
-import { defineSource, type SourceContext, type SourceRecord, type TaskLog } from '../../../../sdk/index.ts'
+import { defineSource, type SourceBatch, type SourceContext, type TaskLog } from '../../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../../shipped-version.ts'
 import { quoteMethodOf } from '../connection-keys.ts'
 import { DatabaseError } from '../database-error.ts'
@@ -96,7 +96,7 @@ async function* readOnce(
   session: Session,
   queriers: readonly TableQuerier[],
   { config, signal }: Context,
-): AsyncGenerator<readonly SourceRecord[]> {
+): AsyncGenerator<SourceBatch> {
   const next = queriers.reduce((first, querier) => (querier.dueMs < first.dueMs ? querier : first))
   const waitMs = next.dueMs - performance.now()
   if (waitMs > 0) {

@@ -22,6 +22,15 @@ import { itemsFromText } from '../array-text.ts'
 import type { ResultField } from '../row-stream.ts'
 import { microsFromText, timeFromText } from '../time-text.ts'
 import { type TimeZone, UTC } from '../time-zone.ts'
+import {
+  type CellParser,
+  decimalParser,
+  parseBit,
+  parseBoolean,
+  parseDate,
+  parseDouble,
+  parseInteger,
+} from './cell-parsers.ts'
 import { type TimestampGranularity, timestampKind } from './timestamp-granularity.ts'
 
 export const NUMERIC_MAPPINGS = ['none', 'precision_only', 'best_fit', 'best_fit_eager_double'] as const
@@ -50,14 +59,19 @@ export type ResultColumn = {
   readonly schema: Schema
   /** Converts PostgreSQL's text. Throws a `DataError` for values that the schema cannot represent. */
   readonly read: (text: string) => unknown
+  /** How cells are represented in the column of a `RowBatch`. Default: as the values that `read` returns. */
+  readonly compact?: CompactCells | undefined
 }
 
-type Kind = { readonly schema: Schema; readonly read: (text: string) => unknown }
+/** As the text itself, or as the number that a parser returns; NaN for text that only `read` converts. */
+export type CompactCells = 'text' | CellParser
+
+type Kind = Omit<ResultColumn, 'name'>
 
 export function toResultColumn({ name, modifier }: ResultField, type: ColumnType, mapping: TypeMapping): ResultColumn {
-  const { schema, read } =
+  const { schema, ...kind } =
     type.items === undefined ? kindOf(type.name, modifier, mapping) : arrayOf(type.items, modifier, mapping)
-  return { name, schema: type.notNull ? schema : optional(schema), read }
+  return { name, schema: type.notNull ? schema : optional(schema), ...kind }
 }
 
 function arrayOf({ name }: { readonly name: string | undefined }, modifier: number, mapping: TypeMapping): Kind {
@@ -81,25 +95,25 @@ function kindOf(name: string | undefined, modifier: number, mapping: TypeMapping
     case 'timestamptz':
       return timestampKind(mapping.granularity, UTC, mapping.zone)
     case 'bit':
-      return modifier === 1 ? { schema: BOOLEAN, read: (text) => text === '1' } : TEXT
+      return modifier === 1 ? { schema: BOOLEAN, read: (text) => text === '1', compact: parseBit } : TEXT
     default:
       return (name === undefined ? undefined : KINDS[name]) ?? TEXT
   }
 }
 
-const TEXT: Kind = { schema: STRING, read: (text) => text }
-const INTEGER: Kind = { schema: INT32, read: Number }
+const TEXT: Kind = { schema: STRING, read: (text) => text, compact: 'text' }
+const INTEGER: Kind = { schema: INT32, read: Number, compact: parseInteger }
 
 const KINDS: Readonly<Record<string, Kind>> = {
-  bool: { schema: BOOLEAN, read: (text) => text === 't' },
-  int2: { schema: INT16, read: Number },
+  bool: { schema: BOOLEAN, read: (text) => text === 't', compact: parseBoolean },
+  int2: { schema: INT16, read: Number, compact: parseInteger },
   int4: INTEGER,
-  int8: { schema: INT64, read: readLong },
-  oid: { schema: INT64, read: Number },
-  float4: { schema: FLOAT32, read: Number },
-  float8: { schema: FLOAT64, read: Number },
+  int8: { schema: INT64, read: readLong, compact: parseInteger },
+  oid: { schema: INT64, read: Number, compact: parseInteger },
+  float4: { schema: FLOAT32, read: Number, compact: parseDouble },
+  float8: { schema: FLOAT64, read: Number, compact: parseDouble },
   money: { schema: FLOAT64, read: readMoney },
-  date: { schema: DATE, read: (text) => new Date(microsFromText(text, UTC) / 1000) },
+  date: { schema: DATE, read: (text) => new Date(microsFromText(text, UTC) / 1000), compact: parseDate },
   time: { schema: TIME, read: timeFromText },
   timetz: { schema: TIME, read: timeFromText },
   bytea: { schema: BYTES, read: (text) => Buffer.from(text.slice(2), 'hex') },
@@ -143,12 +157,13 @@ function numericKind(modifier: number, mapping: NumericMapping): Kind {
   }
 }
 
-const floatKind: Kind = { schema: FLOAT64, read: Number }
+const floatKind: Kind = { schema: FLOAT64, read: Number, compact: parseDouble }
 
 /** `read` throws a `DataError` for NaN and infinities. */
 function decimalKind(scale: number): Kind {
   return {
     schema: decimal(scale),
+    compact: decimalParser(scale),
     read(text) {
       if (/^[-+]?\d/.test(text)) return decimalFromText(text, scale)
       throw new DataError(
@@ -160,7 +175,7 @@ function decimalKind(scale: number): Kind {
 
 function integerKind(digits: number): Kind {
   const schema = digits > 9 ? INT64 : digits > 4 ? INT32 : digits > 2 ? INT16 : INT8
-  return { schema, read: (text) => (text === 'NaN' ? refuseNan() : readLong(text)) }
+  return { schema, read: (text) => (text === 'NaN' ? refuseNan() : readLong(text)), compact: parseInteger }
 }
 
 function refuseNan(): never {

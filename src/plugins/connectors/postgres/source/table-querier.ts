@@ -1,11 +1,14 @@
 import {
   DataError,
   type Position,
+  type RowColumn,
+  type SourceBatch,
   type SourceContext,
-  type SourceRecord,
   STRING,
   type TaskLog,
+  toSourceRecords,
 } from '../../../../sdk/index.ts'
+import { cellText, type DataRows, isNull, parseCell, rowTexts } from '../data-rows.ts'
 import { DatabaseError } from '../database-error.ts'
 import { plainTable, type Quote } from '../identifier.ts'
 import type { ResultField, RowStream } from '../row-stream.ts'
@@ -13,8 +16,10 @@ import type { RowTexts } from '../row-texts.ts'
 import type { Session } from '../session.ts'
 import { microsFromText, textFromMicros } from '../time-text.ts'
 import { type TimeZone, UTC } from '../time-zone.ts'
+import { type CellParser, parseInteger, timestampParser } from './cell-parsers.ts'
 import { readLong, type TypeMapping } from './result-columns.ts'
 import { describeResult, isDescribedBy, type ResultDescription } from './result-description.ts'
+import { type RejectedRow, readColumns } from './row-columns.ts'
 import { selectRowsAfter, type TableQuery } from './select-statement.ts'
 import { resumableOffsets, type TableOffset, toSourceOffset } from './table-offset.ts'
 import { findUpperBound, readClock, type VisibilityOptions } from './upper-bound.ts'
@@ -33,8 +38,18 @@ export type TableQuerierOptions = {
   readonly signal: AbortSignal
 }
 
-/** A row with the parts of its record; `value` is undefined if the row was rejected. */
-type ReadRow = { readonly value: Record<string, unknown> | undefined; readonly offset: TableOffset }
+type RowOffsets = {
+  /** The timestamps of the rows, in microseconds since 1970. */
+  readonly micros: readonly number[] | undefined
+  readonly offsetOf: (row: number) => TableOffset
+}
+
+/** Rows as columns. `rejected` are those that could not be converted. */
+type ReadRows = RowOffsets & {
+  readonly columns: readonly RowColumn[]
+  readonly length: number
+  readonly rejected: ReadonlySet<number>
+}
 
 /** Reads one table or query repeatedly and keeps track of its offset. */
 export class TableQuerier {
@@ -56,7 +71,7 @@ export class TableQuerier {
   }
 
   /** Yields all rows that are new now, in batches. Rows that were yielded are not read again, even after a failure. */
-  async *read(session: Session): AsyncGenerator<readonly SourceRecord[]> {
+  async *read(session: Session): AsyncGenerator<SourceBatch> {
     const { quote, zone, visibility } = this.#options
     await this.#checkClock(session)
     this.#described = await describeResult(session, this.#tableQuery, this.#options, this.#described)
@@ -71,22 +86,25 @@ export class TableQuerier {
     yield* this.#batches(session.openRows(`read ${this.#name}`, text, values), this.#described)
   }
 
-  async *#batches(stream: RowStream, described: ResultDescription): AsyncGenerator<readonly SourceRecord[]> {
+  async *#batches(stream: RowStream<DataRows>, described: ResultDescription): AsyncGenerator<SourceBatch> {
     const { rowsMax } = this.#options
-    const toRead = this.#rowReader(described)
+    const read = this.#rowReader(described)
     // In timestamp mode, only the next row shows whether a row was the last with its timestamp.
-    let pendingRows: readonly ReadRow[] = []
+    let pending: ReadRows | undefined
     for (;;) {
-      const next = await stream.read(rowsMax, rowsMax)
-      if (next.length > 0) this.#checkFields(described, stream.fields)
-      const read = [...pendingRows, ...next.map(toRead)]
-      const isEnd = next.length === 0
-      const count = isEnd || !this.#usesTimestampOnly ? read.length : read.length - 1
-      const batch = this.#toRecords(read, count, isEnd, described)
-      pendingRows = read.slice(count)
+      const rows = await stream.read(rowsMax, rowsMax)
+      if (rows !== undefined) this.#checkFields(described, stream.fields)
+      const next = rows && read(rows)
       // Yield empty batches too: their offset is stored after the rejected rows were written to the dead letter queue.
-      if (count > 0) yield batch
-      if (isEnd) return
+      if (!this.#usesTimestampOnly) {
+        if (next !== undefined) yield this.#toBatch(next, next.offsetOf, described)
+      } else if (pending !== undefined) {
+        const isComplete = next === undefined || next.micros![0]! > pending.micros!.at(-1)!
+        const offsets = resumableOffsets(this.#offset, pending.micros!, isComplete)
+        yield this.#toBatch(pending, (row) => offsets[row]!, described)
+      }
+      if (next === undefined) return
+      pending = next
     }
   }
 
@@ -98,69 +116,51 @@ export class TableQuerier {
     return 'table' in this.#tableQuery.from ? `the table ${plainTable(this.#tableQuery.from.table)}` : 'the query'
   }
 
-  /** Converts the first `count` rows. The row after them shows whether their last timestamp is complete. */
-  #toRecords(
-    read: readonly ReadRow[],
-    count: number,
-    isEnd: boolean,
+  #toBatch(
+    { columns, length, rejected }: ReadRows,
+    offsetOf: (row: number) => TableOffset,
     { schema }: ResultDescription,
-  ): readonly SourceRecord[] {
+  ): SourceBatch {
     const { topic, sourcePartition } = this.#options
-    const rows = read.slice(0, count)
-    const offsets = this.#usesTimestampOnly
-      ? resumableOffsets(
-          this.#offset,
-          read.map(({ offset }) => offset.micros!),
-          isEnd,
-        )
-      : rows.map(({ offset }) => offset)
-    const last = offsets[count - 1]
-    if (last !== undefined) {
-      this.#offset = last
-      this.#isReached = true
-    }
-    return rows.flatMap(({ value }, index) =>
-      value === undefined
-        ? []
-        : { topic, value, valueSchema: schema, sourcePartition, sourceOffset: toSourceOffset(offsets[index]!) },
-    )
+    this.#offset = offsetOf(length - 1)
+    this.#isReached = true
+    const sourceOffset = (row: number) => toSourceOffset(offsetOf(row))
+    const batch = { topic, valueSchema: schema, length, columns, sourcePartition, offsetOf: sourceOffset }
+    return rejected.size === 0 ? batch : toSourceRecords(batch).filter((_, row) => !rejected.has(row))
   }
 
-  #rowReader({ columns, fields }: ResultDescription): (row: RowTexts) => ReadRow {
-    const toOffset = this.#offsetReader(fields)
-    return (row) => {
-      const offset = toOffset(row)
-      const value: Record<string, unknown> = {}
-      let at = 0
-      try {
-        for (; at < columns.length; at += 1) {
-          const { name, read } = columns[at]!
-          const text = row[at]!
-          value[name] = text === null ? null : read(text)
-        }
-        return { value, offset }
-      } catch (error) {
-        if (!(error instanceof DataError)) throw error
-        this.#reject(row, fields, columns[at]!.name, offset, error)
-        return { value: undefined, offset }
+  #rowReader({ columns, fields }: ResultDescription): (rows: DataRows) => ReadRows {
+    const readOffsets = this.#offsetReader(fields)
+    return (rows) => {
+      const offsets = readOffsets(rows)
+      const read = readColumns(rows, columns)
+      for (const rejected of read.rejected) {
+        this.#reject(rowTexts(rows, rejected.row), fields, offsets.offsetOf(rejected.row), rejected)
       }
+      const rejected = new Set(read.rejected.map(({ row }) => row))
+      return { ...offsets, columns: read.columns, length: rows.rows, rejected }
     }
   }
 
   /** Rejects a row. The value of the rejected record is a JSON object of the column texts. */
-  #reject(row: RowTexts, fields: readonly ResultField[], column: string, offset: TableOffset, cause: DataError): void {
+  #reject(
+    row: RowTexts,
+    fields: readonly ResultField[],
+    offset: TableOffset,
+    { column, error: cause }: RejectedRow,
+  ): void {
     const { topic, sourcePartition, reject } = this.#options
     const shown = row.map((cell) => (cell !== null && cell.length > 40 ? `${cell.slice(0, 40)}…` : cell)).join(', ')
     const error = new DataError(
-      `cannot convert the column '${column}' of ${this.#name} in the row (${shown}): ${cause.message}`,
+      `cannot convert the column '${column.name}' of ${this.#name} in the row (${shown}): ${cause.message}`,
       { cause },
     )
     const value = JSON.stringify(Object.fromEntries(fields.map(({ name }, at) => [name, row[at]])))
     reject({ topic, value, valueSchema: STRING, sourcePartition, sourceOffset: toSourceOffset(offset) }, error)
   }
 
-  /** Returns a function that extracts a row's offset from the result columns. */
-  #offsetReader(fields: readonly ResultField[]): (row: RowTexts) => TableOffset {
+  /** Returns a function that extracts the offsets of rows from the result columns. */
+  #offsetReader(fields: readonly ResultField[]): (rows: DataRows) => RowOffsets {
     const { timestampColumns, incrementingColumn } = this.#tableQuery
     const indexOf = (column: string) => {
       const exact = fields.findIndex(({ name }) => name === column)
@@ -172,18 +172,29 @@ export class TableQuerier {
     }
     const times = timestampColumns.map(indexOf)
     const id = incrementingColumn === undefined ? undefined : indexOf(incrementingColumn)
-    return (row) => ({
-      ...(times.length > 0 && { micros: this.#toMicros(times, row) }),
-      ...(id !== undefined && { id: this.#toId(row[id] ?? null, incrementingColumn!) }),
-    })
+    const parseMicros = timestampParser(this.#options.zone, (micros) => micros)
+    return (rows) => {
+      const micros = times.length === 0 ? undefined : new Array<number>(rows.rows)
+      const ids = id === undefined ? undefined : new Array<number | bigint>(rows.rows)
+      for (let row = 0; row < rows.rows; row++) {
+        if (micros) micros[row] = this.#toMicros(times, rows, row, parseMicros)
+        if (ids) ids[row] = this.#toId(rows, row, id!, incrementingColumn!)
+      }
+      return { micros, offsetOf: (row) => ({ ...(micros && { micros: micros[row]! }), ...(ids && { id: ids[row]! }) }) }
+    }
   }
 
-  #toMicros(columns: readonly number[], row: RowTexts): number {
-    const text = columns.map((column) => row[column]).find((cell) => cell !== null && cell !== undefined)
-    return microsFromText(text ?? '', this.#options.zone)
+  #toMicros(columns: readonly number[], rows: DataRows, row: number, parse: CellParser): number {
+    const column = columns.find((index) => !isNull(rows, row, index))
+    if (column === undefined) return microsFromText('', this.#options.zone)
+    const micros = parseCell(rows, row, column, parse)
+    return Number.isNaN(micros) ? microsFromText(cellText(rows, row, column)!, this.#options.zone) : micros
   }
 
-  #toId(text: string | null, column: string): number | bigint {
+  #toId(rows: DataRows, row: number, index: number, column: string): number | bigint {
+    const id = isNull(rows, row, index) ? Number.NaN : parseCell(rows, row, index, parseInteger)
+    if (!Number.isNaN(id)) return id
+    const text = cellText(rows, row, index)
     if (text !== null && /^-?\d+$/.test(text)) return readLong(text)
     throw new DataError(`the incrementing column '${column}' of ${this.#name} is ${text}: it must be an integer`)
   }

@@ -1,6 +1,7 @@
 import { INT64, int64, type Schema, STRING, TIMESTAMP } from '../../../../sdk/index.ts'
 import { isoFromMicros, microsFromText } from '../time-text.ts'
 import type { TimeZone } from '../time-zone.ts'
+import { timestampParser } from './cell-parsers.ts'
 
 export const TIMESTAMP_GRANULARITIES = [
   'connect_logical',
@@ -13,12 +14,21 @@ export const TIMESTAMP_GRANULARITIES = [
 ] as const
 export type TimestampGranularity = (typeof TIMESTAMP_GRANULARITIES)[number]
 
-type TimestampForm = { readonly schema: Schema; readonly write: (micros: number, zone: TimeZone) => unknown }
+type TimestampForm = {
+  readonly schema: Schema
+  readonly write: (micros: number, zone: TimeZone) => unknown
+  /** The number of the column of a `RowBatch`, if the form is a number. */
+  readonly toNumber?: (micros: number) => number
+}
 
 /** Conversion from microseconds since 1970. PostgreSQL has no nanoseconds, so the nanosecond forms multiply by 1000. */
 const TIMESTAMP_FORMS: Readonly<Record<TimestampGranularity, TimestampForm>> = {
-  connect_logical: { schema: TIMESTAMP, write: (micros) => new Date(Math.floor(micros / 1000)) },
-  micros_long: { schema: INT64, write: (micros) => micros },
+  connect_logical: {
+    schema: TIMESTAMP,
+    write: (micros) => new Date(Math.floor(micros / 1000)),
+    toNumber: (micros) => Math.floor(micros / 1000),
+  },
+  micros_long: { schema: INT64, write: (micros) => micros, toNumber: (micros) => micros },
   micros_string: { schema: STRING, write: String },
   micros_iso_datetime_string: { schema: STRING, write: isoFromMicros },
   nanos_long: { schema: INT64, write: (micros) => int64(BigInt(micros) * 1000n) },
@@ -28,6 +38,10 @@ const TIMESTAMP_FORMS: Readonly<Record<TimestampGranularity, TimestampForm>> = {
 
 /** `own` is the zone of the column's values; `shown` is the zone of ISO strings in records. */
 export function timestampKind(granularity: TimestampGranularity, columnZone: TimeZone, recordZone: TimeZone) {
-  const { schema, write } = TIMESTAMP_FORMS[granularity]
-  return { schema, read: (text: string) => write(microsFromText(text, columnZone), recordZone) }
+  const { schema, write, toNumber } = TIMESTAMP_FORMS[granularity]
+  return {
+    schema,
+    read: (text: string) => write(microsFromText(text, columnZone), recordZone),
+    compact: toNumber && timestampParser(columnZone, toNumber),
+  }
 }
