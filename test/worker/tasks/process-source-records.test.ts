@@ -156,8 +156,8 @@ describe('conversion of the rows of a batch', () => {
       {
         'value.converter': 'AvroConverter',
         transforms: 'r',
-        'transforms.r.type': 'ReplaceField$Value',
-        'transforms.r.exclude': 'other',
+        'transforms.r.type': 'MaskField$Value',
+        'transforms.r.fields': 'other',
       },
     ],
   ])('has the records, the failures and the sources of their records with %s', async (_, plugins) => {

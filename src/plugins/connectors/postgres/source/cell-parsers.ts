@@ -34,8 +34,7 @@ export function parseInteger(bytes: Uint8Array, start: number, end: number): num
   const first = isNegative ? start + 1 : start
   if (end - first > DIGITS_MAX) return Number.NaN
   const number = digitsIn(bytes, first, end)
-  // `Number('-0')` is a negative zero.
-  return isNegative ? (number === 0 ? Number.NaN : -number) : number
+  return isNegative ? -number : number
 }
 
 export function parseBoolean(bytes: Uint8Array, start: number, end: number): number {
