@@ -30,12 +30,12 @@ export function sourcesOf(records: readonly SourceRecord[]): ConvertedSources {
 export function rowSourcesOf(batch: RowBatch, rows: readonly number[]): ConvertedSources {
   return {
     at: (index) => toSourceRecord(batch, rows[index]!),
-    withoutContent: () => emptyRows(batch, rows),
+    withoutContent: () => rowPositionsOf(batch, rows),
   }
 }
 
 /** A function of its own, because a closure beside the batch would keep its columns. */
-function emptyRows({ topic, sourcePartition, offsetOf }: RowBatch, rows: readonly number[]): ConvertedSources {
+function rowPositionsOf({ topic, sourcePartition, offsetOf }: RowBatch, rows: readonly number[]): ConvertedSources {
   const sources: ConvertedSources = {
     at: (index) => ({
       topic,
