@@ -7,6 +7,7 @@ import type {
   GroupProtocol,
   JoinedMember,
 } from '../../src/broker/broker.ts'
+import { poll } from '../support/concurrent-tests.ts'
 import type { OpenBroker } from './broker.ts'
 import { bytes, newTopic, opened, pollAll, records, uniqueName, valuesOf } from './broker-support.ts'
 
@@ -169,14 +170,14 @@ export function describeGroups(open: OpenBroker): void {
       expect(textAssigned(a)).toBe('a of a')
       const b = watched('b')
       const second = await join(other, groupId, b)
-      await expect.poll(() => [textAssigned(a), textAssigned(b)]).toEqual(['a of a,b', 'b of a,b'])
+      await poll(() => [textAssigned(a), textAssigned(b)]).toEqual(['a of a,b', 'b of a,b'])
       expect(a.revoked).toBeGreaterThan(0)
       expect(a.seen.at(-1)?.generation).toBe(b.seen.at(-1)?.generation)
       expect(first.validUntilMs()).toBeGreaterThan(performance.now())
       expect(await one.groups.describe(groupId)).toMatchObject({ protocolType: 'election', state: 'stable' })
       await first.close()
       expect(first.validUntilMs()).toBe(0)
-      await expect.poll(() => textAssigned(b)).toBe('b of b')
+      await poll(() => textAssigned(b)).toBe('b of b')
       expect(b.seen.at(-1)?.leaderId).toBe(second.memberId)
     })
 
@@ -186,7 +187,7 @@ export function describeGroups(open: OpenBroker): void {
       const member = await join(broker, uniqueName('election'), a)
       const before = a.seen.length
       member.rejoin('to see')
-      await expect.poll(() => a.seen.length).toBeGreaterThan(before)
+      await poll(() => a.seen.length).toBeGreaterThan(before)
     })
 
     it('is rejected by a group with another protocol', async () => {

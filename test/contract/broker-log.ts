@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Compression } from '../../src/broker/broker.ts'
+import { poll } from '../support/concurrent-tests.ts'
 import type { OpenBroker } from './broker.ts'
 import { bytes, newTopic, opened, pollUntil, readAll, records, textOf, uniqueName } from './broker-support.ts'
 
@@ -17,7 +18,7 @@ export function describeLog(open: OpenBroker): void {
       expect(found?.partitions.map(({ partition }) => partition).sort()).toEqual([0, 1, 2])
       expect(found?.configs).toMatchObject({ 'cleanup.policy': 'compact' })
       const configs = async () => (await broker.topics.describe(name))?.configs
-      await expect.poll(configs).toMatchObject({ 'retention.ms': '86400000' })
+      await poll(configs).toMatchObject({ 'retention.ms': '86400000' })
       await broker.topics.delete(name)
       expect(await broker.topics.describe(name)).toBeUndefined()
     })

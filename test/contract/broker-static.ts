@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Broker, Consumer, ConsumerOptions } from '../../src/broker/broker.ts'
+import { poll } from '../support/concurrent-tests.ts'
 import type { OpenBroker } from './broker.ts'
 import { newTopic, opened, pollAll, records, uniqueName, valuesOf } from './broker-support.ts'
 
@@ -66,7 +67,7 @@ export function describeStaticMembers(open: OpenBroker): void {
       producer.begin()
       await producer.sendOffsets(options.groupId, offsets, newer.member())
       await producer.commit()
-      await expect.poll(() => newer.committed(offsets)).toMatchObject(offsets)
+      await poll(() => newer.committed(offsets)).toMatchObject(offsets)
     })
 
     it('leaves its group when it is closed', async () => {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { onTestFinished } from 'vitest'
 import type {
   Broker,
   Consumer,
@@ -10,6 +9,7 @@ import type {
   StoredRecord,
   TopicPartition,
 } from '../../src/broker/broker.ts'
+import { whenTestEnds } from '../support/concurrent-tests.ts'
 import type { OpenBroker } from './broker.ts'
 
 const POLL_MS = 200
@@ -22,7 +22,7 @@ export function uniqueName(what: string): string {
 /** Opens a broker that is closed at the end of the test. */
 export async function opened(open: OpenBroker): Promise<Broker> {
   const broker = await open()
-  onTestFinished(() => broker.close())
+  whenTestEnds(() => broker.close())
   return broker
 }
 

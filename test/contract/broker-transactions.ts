@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Broker, CommittedOffset } from '../../src/broker/broker.ts'
+import { poll } from '../support/concurrent-tests.ts'
 import type { OpenBroker } from './broker.ts'
 import { newTopic, opened, readAll, records, textOf, uniqueName, valuesOf } from './broker-support.ts'
 
@@ -137,9 +138,9 @@ export function describeTransactions(open: OpenBroker): void {
 
 /** Waits, because Kafka acknowledges a commit before it has written the markers that make it visible. */
 async function shown(broker: Broker, topic: string, values: readonly string[]): Promise<void> {
-  await expect.poll(async () => (await readAll(broker, topic)).map(textOf)).toEqual(values)
+  await poll(async () => (await readAll(broker, topic)).map(textOf)).toEqual(values)
 }
 
 async function committed(broker: Broker, groupId: string, offsets: readonly CommittedOffset[]): Promise<void> {
-  await expect.poll(() => broker.groups.offsets(groupId)).toEqual(offsets)
+  await poll(() => broker.groups.offsets(groupId)).toEqual(offsets)
 }

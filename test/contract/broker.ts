@@ -1,5 +1,5 @@
-import { describe } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
+import { describeConcurrently } from '../support/concurrent-tests.ts'
 import { describeGroups } from './broker-groups.ts'
 import { describeLog } from './broker-log.ts'
 import { describeState } from './broker-state.ts'
@@ -11,7 +11,7 @@ export type OpenBroker = () => Promise<Broker>
 
 /** The contract of `src/broker/broker.ts`, for one backend. Topic and group names are unique per run. */
 export function describeBroker(backendName: string, open: OpenBroker): void {
-  describe(`the log on ${backendName}`, () => {
+  describeConcurrently(`the log on ${backendName}`, () => {
     describeLog(open)
     describeTransactions(open)
     describeGroups(open)

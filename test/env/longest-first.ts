@@ -36,7 +36,6 @@ export const LONGEST_FILES: readonly string[] = [
   'test/worker/routes/masking.test.ts',
   'test/registry/security.test.ts',
   'test/worker/tasks/worker-sink-task.test.ts',
-  'test/cli/process/main-thread-watchdog.test.ts',
   'test/registry/leadership/leader-election.test.ts',
   'test/operator/active-operator.test.ts',
   'test/console/routes/console-routes.test.ts',

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { createMetrics } from '../../src/common/metrics-registry.ts'
 import type { HttpLimits } from '../../src/http/limit-settings.ts'
-import { type HttpServer, type HttpServerOptions, startHttpServer } from '../../src/http/server.ts'
+import { type HttpServerOptions, startHttpServer } from '../../src/http/server.ts'
+import { describeConcurrently, poll, whenTestEnds } from '../support/concurrent-tests.ts'
 
-let running: HttpServer[] = []
 const metrics = createMetrics()
 
 async function start(limits: Partial<HttpLimits>, options: Partial<HttpServerOptions> = {}): Promise<string> {
@@ -25,14 +25,9 @@ async function start(limits: Partial<HttpLimits>, options: Partial<HttpServerOpt
     },
     ...options,
   })
-  running.push(server)
+  whenTestEnds(() => server.stop(0))
   return server.urls[0] ?? ''
 }
-
-afterEach(async () => {
-  await Promise.all(running.map((server) => server.stop(0)))
-  running = []
-})
 
 async function limited(reason: string): Promise<number> {
   const values = await metrics.getSingleMetric('weir_http_limited_total')?.get()
@@ -50,7 +45,7 @@ async function open(url: string, text = ''): Promise<Socket & { received: string
     .on('data', (chunk) => {
       socket.received += chunk
     })
-  onTestFinished(() => void socket.destroy())
+  whenTestEnds(() => socket.destroy())
   await once(socket, 'connect')
   socket.write(text)
   return socket
@@ -59,7 +54,7 @@ async function open(url: string, text = ''): Promise<Socket & { received: string
 const head = (length: number) =>
   `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
 
-describe('request bodies', () => {
+describeConcurrently('request bodies', () => {
   it('wait while others use the byte budget; small bodies do not wait', async () => {
     const url = await start({ bodiesBytesMax: 200_000 })
     const slow = await open(url, `${head(150_000)}"${'x'.repeat(100_000)}`)
@@ -72,7 +67,7 @@ describe('request bodies', () => {
     expect(isAnswered).toBe(false)
     slow.write(`${'x'.repeat(49_998)}"`)
     expect(await (await waiting).json()).toEqual({ bytes: 150_002 })
-    await expect.poll(() => slow.received).toContain('{"bytes":150000}')
+    await poll(() => slow.received).toContain('{"bytes":150000}')
   })
 
   it('are rejected with Retry-After when they wait too long, and the connection is kept', async () => {
@@ -104,16 +99,16 @@ describe('request bodies', () => {
     const chunk = (size: number) => `${size.toString(16)}\r\n${' '.repeat(size)}\r\n`
     const chunked = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
     const good = await open(url, `${chunked}${chunk(100_000)}${chunk(100_000)}1\r\n1\r\n0\r\n\r\n`)
-    await expect.poll(() => good.received).toContain('{"bytes":1}')
+    await poll(() => good.received).toContain('{"bytes":1}')
     const tooLong = await open(url, `${chunked}${chunk(200_000)}${chunk(200_000)}`)
-    await expect.poll(() => tooLong.received).toContain('413')
+    await poll(() => tooLong.received).toContain('413')
   })
 
   it('are rejected when they arrive too slowly', async () => {
     const url = await start({ headerTimeoutMs: 200 })
     const slow = await open(url, `${head(100)}"x`)
-    await expect.poll(() => slow.received).toContain('408')
-    await expect.poll(() => slow.closed).toBe(true)
+    await poll(() => slow.received).toContain('408')
+    await poll(() => slow.closed).toBe(true)
     expect(await limited('body_too_slow')).toBeGreaterThan(0)
   })
 
@@ -127,12 +122,12 @@ describe('request bodies', () => {
   })
 })
 
-describe('connections', () => {
+describeConcurrently('connections', () => {
   it('above the limit replace the connection that has been idle for the longest', async () => {
     const url = await start({ connectionsMax: 3 })
     const [first, second, third] = [await open(url), await open(url, 'GET / HTTP/1.1\r\n'), await open(url)]
     expect((await fetch(url)).status).toBe(200)
-    await expect.poll(() => first.closed).toBe(true)
+    await poll(() => first.closed).toBe(true)
     expect([second.closed, third.closed]).toEqual([false, false])
   })
 
@@ -146,7 +141,7 @@ describe('connections', () => {
       })
     const url = await start({ connectionsMax: 2 }, { routes })
     const requests = [fetch(url), fetch(url)]
-    await expect.poll(() => atWork).toBe(2)
+    await poll(() => atWork).toBe(2)
     await expect(fetch(url)).rejects.toThrow('fetch failed')
     blocked.resolve({})
     expect((await Promise.all(requests)).map(({ status }) => status)).toEqual([200, 200])
@@ -172,7 +167,7 @@ describe('connections', () => {
       url,
       [...numbers.map((number) => `GET /${number} HTTP/1.1\r\nHost: x\r\n\r\n`), head(posted.length), posted].join(''),
     )
-    await expect.poll(() => socket.received.endsWith(posted.slice(1, -1))).toBe(true)
+    await poll(() => socket.received.endsWith(posted.slice(1, -1))).toBe(true)
     const answered = [...socket.received.matchAll(/"number":"(\d+)"/g)].map(([, number]) => Number(number))
     expect(answered).toEqual(numbers)
     expect(atWorkMax).toBe(1)
@@ -188,7 +183,7 @@ describe('connections', () => {
       })
     const url = await start({}, { routes })
     await open(url, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(300_000))
-    await expect.poll(() => reading?.isPaused()).toBe(true)
+    await poll(() => reading?.isPaused()).toBe(true)
     for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve))
     expect(reading?.bytesRead).toBeLessThan(200_000)
   })
@@ -198,18 +193,18 @@ describe('connections', () => {
     await open(url)
     await open(url)
     const third = await open(url)
-    await expect.poll(() => third.closed).toBe(true)
+    await poll(() => third.closed).toBe(true)
   })
 
   it('are closed when a request head is not completed in time', async () => {
     const url = await start({ headerTimeoutMs: 300 })
     const sockets = [await open(url), await open(url, 'GET / HTTP/1.1\r\n')]
-    await expect.poll(() => sockets.every((socket) => socket.closed)).toBe(true)
+    await poll(() => sockets.every((socket) => socket.closed)).toBe(true)
     expect(await limited('request_timeout')).toBeGreaterThan(0)
   })
 })
 
-describe('responses', () => {
+describeConcurrently('responses', () => {
   it('that are not read are bounded, and their connections are closed', async () => {
     const url = await start({ responsesBytesMax: 20_000_000, responseStallTimeoutMs: 200 })
     const sockets = await Promise.all(Array.from({ length: 4 }, () => open(url)))
@@ -217,11 +212,11 @@ describe('responses', () => {
       socket.pause()
       socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n')
     }
-    await expect.poll(() => limited('responses_bytes')).toBeGreaterThan(0)
+    await poll(() => limited('responses_bytes')).toBeGreaterThan(0)
     const refused = await fetch(`${url}/large`)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
     expect((await fetch(url)).status).toBe(200)
-    await expect.poll(() => limited('response_stalled')).toBeGreaterThan(1)
+    await poll(() => limited('response_stalled')).toBeGreaterThan(1)
     expect((await (await fetch(`${url}/large`)).text()).length).toBe(8_000_000)
   })
 

@@ -1,4 +1,3 @@
-import { onTestFinished } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
 import { systemClock } from '../../src/common/clock.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
@@ -8,6 +7,7 @@ import { UNRESTRICTED } from '../../src/sdk/index.ts'
 import { TaskRunner } from '../../src/worker/isolation/tasks/task-runner.ts'
 import { countersIn } from '../../src/worker/tasks/task-counters.ts'
 import type { TaskDefaults, TaskMessage, TaskSpec } from '../../src/worker/tasks/task-spec.ts'
+import { whenTestEnds } from './concurrent-tests.ts'
 import { SHIPPED } from './shipped-plugins.ts'
 
 const STRING = 'org.apache.kafka.connect.storage.StringConverter'
@@ -76,6 +76,6 @@ export function startTask(
   const said: TaskMessage[] = []
   const counters = countersIn()
   const task = runner.start(taskSpec(plugin, config, own), counters, (message) => said.push(message))
-  onTestFinished(() => task.stop())
+  whenTestEnds(() => task.stop())
   return { said, counters, setPaused: (paused: boolean) => task.setPaused(paused), stop: () => task.stop() }
 }

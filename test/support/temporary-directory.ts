@@ -1,10 +1,10 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { whenTestEnds } from './concurrent-tests.ts'
 
 /** Creates a directory that is removed at the end of the test, or when `atEnd` says. */
-export function temporaryDirectory(parent = tmpdir(), atEnd: (end: () => void) => void = onTestFinished): string {
+export function temporaryDirectory(parent = tmpdir(), atEnd: (end: () => void) => void = whenTestEnds): string {
   const directory = mkdtempSync(join(parent, 'weir-'))
   atEnd(() => rmSync(directory, { recursive: true, force: true }))
   return directory

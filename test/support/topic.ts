@@ -1,8 +1,8 @@
-import { onTestFinished } from 'vitest'
 import type { Broker, PartitionOffset, StoredRecord } from '../../src/broker/broker.ts'
 import type { BrokerAddress } from '../../src/broker/broker-address.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
+import { whenTestEnds } from './concurrent-tests.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 /** Reads all records of partition 0. */
@@ -41,7 +41,7 @@ export async function openDisposableBroker(address: BrokerAddress): Promise<Brok
 /** Opens an embedded broker with these topics of one partition. It is closed at the end of the test. */
 export async function openTestBroker(...topics: readonly string[]): Promise<Broker> {
   const broker = await openBroker({ kind: 'embedded', directory: temporaryDirectory() }, { logger: silentLogger() })
-  onTestFinished(() => broker.close())
+  whenTestEnds(() => broker.close())
   for (const name of topics) await broker.topics.create({ name, partitions: 1 })
   return broker
 }

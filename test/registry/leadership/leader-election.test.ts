@@ -1,10 +1,11 @@
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Broker, GroupMembership } from '../../../src/broker/broker.ts'
 import { openBroker } from '../../../src/broker/open-broker.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { LeaderElection } from '../../../src/registry/leadership/leader-election.ts'
 import type { LeaderWriter } from '../../../src/registry/leadership/leader-writer.ts'
+import { describeConcurrently, whenTestEnds } from '../../support/concurrent-tests.ts'
 import { joinAsConfluentRegistry } from '../../support/registry-member.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { until } from '../../support/until.ts'
@@ -17,7 +18,7 @@ const HEARTBEAT_MS = 20
 async function startBroker(): Promise<Broker> {
   const directory = join(temporaryDirectory(), 'data')
   const broker = await openBroker({ kind: 'embedded', directory }, { logger: silentLogger() })
-  onTestFinished(() => broker.close())
+  whenTestEnds(() => broker.close())
   return broker
 }
 
@@ -41,7 +42,7 @@ async function joinWeir(
     isEligibilityDeferred,
   }
   const election = new LeaderElection(options)
-  onTestFinished(() => election.close())
+  whenTestEnds(() => election.close())
   await election.join({
     identity: { version: 1, host, port: 8081, master_eligibility: true, scheme: 'http' },
     openWriter: async () => {
@@ -52,7 +53,7 @@ async function joinWeir(
   return election
 }
 
-describe('an instance whose eligibility is deferred', () => {
+describeConcurrently('an instance whose eligibility is deferred', () => {
   it('follows the leader of the other kind, although its URL is smaller, until the last eligible one has left', async () => {
     const broker = await startBroker()
     const [first, second] = [await joinConfluent(broker, 'm1'), await joinConfluent(broker, 'm2')]
@@ -89,7 +90,7 @@ describe('an instance whose eligibility is deferred', () => {
   })
 })
 
-describe('an instance in a group of Weir only', () => {
+describeConcurrently('an instance in a group of Weir only', () => {
   it('writes without a pause while another one joins', async () => {
     const broker = await startBroker()
     const events: string[] = []

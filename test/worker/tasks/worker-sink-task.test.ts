@@ -1,18 +1,19 @@
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import type { RawConfig } from '../../../src/sdk/index.ts'
 import { defineSink, RetriableError, type SinkContext, type SinkTask, z } from '../../../src/sdk/index.ts'
 import type { TaskDefaults } from '../../../src/worker/tasks/task-spec.ts'
+import { describeConcurrently, poll } from '../../support/concurrent-tests.ts'
 import { DEAD_LETTERS, rejectRecordsFor, startTask, TASK_DEFAULTS } from '../../support/task.ts'
 import { openTestBroker, produceTexts } from '../../support/topic.ts'
 
-describe('WorkerSinkTask', () => {
+describeConcurrently('WorkerSinkTask', () => {
   it('commits the offsets that the sink has flushed, at the latest when it stops', async () => {
     const broker = await openLog('a', 'b')
     const seen: unknown[] = []
     const task = startSink(broker, { put: (records) => void seen.push(...records.map(({ value }) => value)) })
-    await expect.poll(() => seen).toEqual(['a', 'b'])
+    await poll(() => seen).toEqual(['a', 'b'])
     await task.stop()
     expect(await broker.groups.offsets('connect-out')).toEqual([{ topic: 'lines', partition: 0, offset: 2 }])
   })
@@ -28,7 +29,7 @@ describe('WorkerSinkTask', () => {
         taken.push(...records.map(({ value }) => value))
       },
     })
-    await expect.poll(() => taken).toEqual(['a', 'b'])
+    await poll(() => taken).toEqual(['a', 'b'])
     expect(task.said.map(({ type }) => type)).not.toContain('failed')
     await task.stop()
   })
@@ -44,13 +45,13 @@ describe('WorkerSinkTask', () => {
     const states = () => task.said.filter(({ type }) => type === 'running' || type === 'paused')
     const [running, paused] = [{ type: 'running' }, { type: 'paused' }]
     const retrying = { type: 'running', retryTrace: expect.stringContaining('the target is busy') }
-    await expect.poll(() => task.counters.retries).toBeGreaterThan(2)
+    await poll(() => task.counters.retries).toBeGreaterThan(2)
     expect(states()).toEqual([running, retrying])
     task.setPaused(true)
     task.setPaused(false)
     expect(states()).toEqual([running, retrying, paused, retrying])
     isBusy = false
-    await expect.poll(states).toEqual([running, retrying, paused, retrying, running])
+    await poll(states).toEqual([running, retrying, paused, retrying, running])
   })
 
   it('waits for the delay that the sink requested before it puts a batch again', async () => {
@@ -62,7 +63,7 @@ describe('WorkerSinkTask', () => {
         if (atMs.length === 1) throw Object.assign(new Error('busy'), { code: 'retriable', retryAfterMs: 700 })
       },
     })
-    await expect.poll(() => atMs.length).toBe(2)
+    await poll(() => atMs.length).toBe(2)
     expect(atMs[1]! - atMs[0]!).toBeGreaterThanOrEqual(695)
   })
 
@@ -73,7 +74,7 @@ describe('WorkerSinkTask', () => {
     await producer.send([old, { ...old, timestampMs: Date.now() - 30_000 }])
     await producer.close()
     const task = startSink(broker, { put: () => undefined })
-    await expect.poll(() => task.counters.recordsOut).toBe(2)
+    await poll(() => task.counters.recordsOut).toBe(2)
     expect(task.counters).toMatchObject({ partitions: 1, batches: 1, batchRecordsMax: 2 })
     expect(task.counters.latencyMsMax).toBeGreaterThanOrEqual(60_000)
     expect(task.counters.latencyMsTotal).toBeGreaterThanOrEqual(90_000)
@@ -86,15 +87,15 @@ describe('WorkerSinkTask', () => {
     const { puts, sink } = gatedSink()
     const withoutSchemas = { ...JSON_VALUES, 'value.converter.schemas.enable': 'false' }
     const task = startSink(broker, sink, {}, { topics: 'lines', ...withoutSchemas, ...DEAD_LETTERS })
-    await expect.poll(() => puts.length).toBe(1)
+    await poll(() => puts.length).toBe(1)
     await produceTexts(broker, 'lines', '2', 'not json')
-    await expect.poll(() => task.counters.errors).toBe(1)
+    await poll(() => task.counters.errors).toBe(1)
     expect(puts).toHaveLength(1)
     puts[0]!.resolve()
-    await expect.poll(() => puts.length).toBe(2)
+    await poll(() => puts.length).toBe(2)
     expect(task.counters.recordsOut).toBe(1)
     puts[1]!.resolve()
-    await expect.poll(() => task.counters.recordsOut).toBe(2)
+    await poll(() => task.counters.recordsOut).toBe(2)
     expect(puts.map(({ values }) => values)).toEqual([[1], [2]])
     await task.stop()
     expect(await broker.groups.offsets('connect-out')).toEqual([{ topic: 'lines', partition: 0, offset: 3 }])
@@ -104,15 +105,15 @@ describe('WorkerSinkTask', () => {
     const broker = await openLog('a')
     const { puts, sink } = gatedSink()
     const task = startSink(broker, sink)
-    await expect.poll(() => puts.length).toBe(1)
+    await poll(() => puts.length).toBe(1)
     await produceTexts(broker, 'lines', 'b')
-    await expect.poll(() => task.counters.recordsIn).toBe(2)
+    await poll(() => task.counters.recordsIn).toBe(2)
     puts[0]!.reject(new RetriableError('busy', { retryAfterMs: 1 }))
-    await expect.poll(() => puts.length).toBe(2)
+    await poll(() => puts.length).toBe(2)
     puts[1]!.resolve()
-    await expect.poll(() => puts.length).toBe(3)
+    await poll(() => puts.length).toBe(3)
     puts[2]!.resolve()
-    await expect.poll(() => task.counters.recordsOut).toBe(2)
+    await poll(() => task.counters.recordsOut).toBe(2)
     expect(puts.map(({ values }) => values)).toEqual([['a'], ['a'], ['b']])
     await task.stop()
   })
@@ -121,7 +122,7 @@ describe('WorkerSinkTask', () => {
     const broker = await openLog('a')
     const { puts, sink } = gatedSink()
     const task = startSink(broker, sink)
-    await expect.poll(() => puts.length).toBe(1)
+    await poll(() => puts.length).toBe(1)
     const stopping = task.stop()
     puts[0]!.resolve()
     await stopping
@@ -142,9 +143,9 @@ describe('WorkerSinkTask', () => {
       },
       flush: (offsets) => void calls.push(`flush ${offsets.map(({ offset }) => offset)}`),
     }))
-    await expect.poll(() => task.counters.recordsOut).toBe(1)
+    await poll(() => task.counters.recordsOut).toBe(1)
     await produceTexts(broker, 'lines', 'b')
-    await expect.poll(() => task.counters.commits).toBe(1)
+    await poll(() => task.counters.commits).toBe(1)
     expect(calls).toEqual(['put a', 'stored a', 'put b', 'stored b', 'flush 2'])
     await task.stop()
   })
@@ -153,7 +154,7 @@ describe('WorkerSinkTask', () => {
     const broker = await openLog('a')
     const { puts, sink } = gatedSink()
     const task = startSink(broker, sink)
-    await expect.poll(() => puts.length).toBe(1)
+    await poll(() => puts.length).toBe(1)
     puts[0]!.reject(new Error('disk gone'))
     await expect
       .poll(() => task.said.at(-1))
@@ -173,13 +174,13 @@ describe('WorkerSinkTask', () => {
       },
     }
     startSink(broker, sink, {}, { topics: 'lines', 'errors.retry.delay.max.ms': '5' })
-    await expect.poll(() => asked.length).toBeGreaterThan(0)
+    await poll(() => asked.length).toBeGreaterThan(0)
     await produceTexts(broker, 'lines', 'b')
     const { length } = asked
-    await expect.poll(() => asked.length).toBeGreaterThan(length + 5)
+    await poll(() => asked.length).toBeGreaterThan(length + 5)
     expect(new Set(asked)).toEqual(new Set(['a']))
     isBusy = false
-    await expect.poll(() => asked.at(-1)).toBe('b')
+    await poll(() => asked.at(-1)).toBe('b')
   })
 
   it('reports its group membership and its committed offsets to the sink', async () => {
@@ -198,7 +199,7 @@ describe('WorkerSinkTask', () => {
     })
     const task = startTask(broker, own, { topics: 'lines' }, { connector: 'out', worker: TASK_DEFAULTS })
     const partitions = [{ topic: 'lines', partition: 0 }]
-    await expect.poll(() => task.counters.commits).toBe(1)
+    await poll(() => task.counters.commits).toBe(1)
     expect(await context!.committedOffsets(partitions)).toEqual([{ topic: 'lines', partition: 0, offset: 2 }])
     const { members } = await broker.groups.describe('connect-out')
     expect(context!.groupMember()).toMatchObject({
@@ -237,7 +238,7 @@ describe('WorkerSinkTask', () => {
     }
     const task = startSink(broker, sink)
     const isDone = () => puts.includes(1) && puts.filter((count) => count === 0).length >= 2
-    await expect.poll(isDone).toBe(true)
+    await poll(isDone).toBe(true)
     expect(task.counters).toMatchObject({ batches: 1, retries: 1 })
     await task.stop()
   })
@@ -249,9 +250,9 @@ describe('WorkerSinkTask', () => {
     const seen: unknown[] = []
     const sink: SinkTask = { put: (records) => void seen.push(...records.map(({ value }) => value)) }
     const task = startSink(broker, sink, { commitIntervalMs: 1, commitTimeoutMs: 1 })
-    await expect.poll(() => task.counters.commitFailures).toBeGreaterThan(1)
+    await poll(() => task.counters.commitFailures).toBeGreaterThan(1)
     await produceTexts(broker, 'lines', 'b')
-    await expect.poll(() => seen).toEqual(['a', 'b'])
+    await poll(() => seen).toEqual(['a', 'b'])
     await task.stop()
   })
 
@@ -260,7 +261,7 @@ describe('WorkerSinkTask', () => {
     const seen: unknown[] = []
     const sink: SinkTask = { put: (records) => void seen.push(...records.map(({ value }) => value)) }
     const task = startSink(broker, sink, {}, { 'topics.regex': '(?i)LI\\Qne\\Es' })
-    await expect.poll(() => seen).toEqual(['a'])
+    await poll(() => seen).toEqual(['a'])
     await task.stop()
   })
 
@@ -277,9 +278,9 @@ describe('WorkerSinkTask', () => {
         return offsets
       },
     })
-    await expect.poll(() => calls).toEqual(['put a'])
+    await poll(() => calls).toEqual(['put a'])
     await produceTexts(broker, 'lines', 'b')
-    await expect.poll(() => task.said.at(-1)?.type).toBe('failed')
+    await poll(() => task.said.at(-1)?.type).toBe('failed')
     await task.stop()
     expect(calls).toEqual(['put a', 'put b'])
     expect(await broker.groups.offsets('connect-out')).toEqual([])
@@ -300,17 +301,17 @@ describe('WorkerSinkTask', () => {
     }
     // Members learn of a rebalance by a heartbeat.
     startSink(broker, busy, { clients: { 'consumer.heartbeat.interval.ms': '20' } })
-    await expect.poll(() => seen.flat()).toContain(1)
+    await poll(() => seen.flat()).toContain(1)
     startSink(broker, { put: () => undefined }, {}, undefined, 1)
-    await expect.poll(async () => (await broker.groups.describe('connect-out')).members.length).toBe(2)
-    await expect.poll(() => seen.at(-1)?.length).toBeLessThan(2)
+    await poll(async () => (await broker.groups.describe('connect-out')).members.length).toBe(2)
+    await poll(() => seen.at(-1)?.length).toBeLessThan(2)
   })
 
   it('fails when the dead letter of a record cannot be written, and commits no offset past it', async () => {
     const broker = await openLog('not json')
     rejectRecordsFor(broker, 'dead')
     const task = startSink(broker, { put: () => undefined }, {}, { topics: 'lines', ...JSON_VALUES, ...DEAD_LETTERS })
-    await expect.poll(() => task.counters.deadLetterFailures).toBe(1)
+    await poll(() => task.counters.deadLetterFailures).toBe(1)
     await task.stop()
     expect(await broker.groups.offsets('connect-out')).toEqual([])
   })
@@ -328,12 +329,12 @@ describe('WorkerSinkTask', () => {
       flush: () => [],
     }
     const first = startSink(broker, sink)
-    await expect.poll(() => database.rows).toEqual(['a', 'b'])
+    await poll(() => database.rows).toEqual(['a', 'b'])
     await first.stop()
     expect(await broker.groups.offsets('connect-out')).toEqual([])
     await produceTexts(broker, 'lines', 'c')
     const second = startSink(broker, sink)
-    await expect.poll(() => database.rows).toEqual(['a', 'b', 'c'])
+    await poll(() => database.rows).toEqual(['a', 'b', 'c'])
     await second.stop()
   })
 })
