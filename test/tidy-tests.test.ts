@@ -38,6 +38,17 @@ describe('tests', () => {
     expect(short).toEqual([])
   })
 
+  it('that run at the same time use nothing of Vitest that knows one running test only', () => {
+    const wrong = files('test/**/*.ts')
+      .filter((file) => /from '[^']*\/concurrent-tests\.ts'/.test(textOf(file)))
+      .flatMap((file) =>
+        [...textOf(file).matchAll(/\bexpect\s*\.poll\(|\bonTestFinished\(|\bvi\.(?:fn|spyOn|useFakeTimers)\(/g)].map(
+          ([call]) => `${file}: ${call}`,
+        ),
+      )
+    expect(wrong).toEqual([])
+  })
+
   it('start with the longest files, all of which exist', () => {
     expect(LONGEST_FILES.filter((file) => !existsSync(join(root, file)))).toEqual([])
   })

@@ -156,9 +156,7 @@ describeConcurrently('WorkerSinkTask', () => {
     const task = startSink(broker, sink)
     await poll(() => puts.length).toBe(1)
     puts[0]!.reject(new Error('disk gone'))
-    await expect
-      .poll(() => task.said.at(-1))
-      .toMatchObject({ type: 'failed', trace: expect.stringMatching('disk gone') })
+    await poll(() => task.said.at(-1)).toMatchObject({ type: 'failed', trace: expect.stringMatching('disk gone') })
     await task.stop()
     expect(await broker.groups.offsets('connect-out')).toEqual([])
   })
@@ -217,9 +215,7 @@ describeConcurrently('WorkerSinkTask', () => {
         throw new Error('disk gone')
       },
     })
-    await expect
-      .poll(() => task.said.at(-1))
-      .toMatchObject({ type: 'failed', trace: expect.stringMatching('disk gone') })
+    await poll(() => task.said.at(-1)).toMatchObject({ type: 'failed', trace: expect.stringMatching('disk gone') })
     await task.stop()
     expect(await broker.groups.offsets('connect-out')).toEqual([])
   })
