@@ -2,7 +2,11 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openStreamInput, pauseWithoutFile } from '../../../src/plugins/connectors/file-stream/file-input.ts'
+import {
+  openStreamInput,
+  pauseAtEnd,
+  pauseWithoutFile,
+} from '../../../src/plugins/connectors/file-stream/file-input.ts'
 import { fileStreamSink } from '../../../src/plugins/connectors/file-stream/file-stream-sink.ts'
 import { fileStreamSource } from '../../../src/plugins/connectors/file-stream/file-stream-source.ts'
 import { array, FLOAT64, OPTIONAL_STRING, runSink, runSource, STRING, struct } from '../../../src/sdk/index.ts'
@@ -58,6 +62,24 @@ describe('FileStreamSource', () => {
 
   it('checks for a missing file less and less often', () => {
     expect([0, 1_000, 10_000, 60_000, 3_600_000].map(pauseWithoutFile)).toEqual([1_000, 1_000, 2_000, 10_000, 10_000])
+  })
+
+  it('reads a file at its end less and less often', () => {
+    expect([0, 500, 1_000, 2_000, 5_000, 3_600_000].map(pauseAtEnd)).toEqual([100, 100, 100, 200, 500, 500])
+  })
+
+  it('continues when a file has grown, and fails when it was truncated, after it has been at its end for some time', async () => {
+    const file = fileIn('a\n')
+    const run = source(file)
+    await run.take(1)
+    const waitAtEnd = async () => expect([await run.nextBatch(), await run.nextBatch()]).toEqual([[], []])
+    await waitAtEnd()
+    appendFileSync(file, 'b\n')
+    expect((await run.take(1)).map(({ value }) => value)).toEqual(['b'])
+    await waitAtEnd()
+    writeFileSync(file, '')
+    await expect(run.take(1)).rejects.toThrow(/has 0 bytes but was already read up to byte 4/)
+    await run.stop()
   })
 
   it('reads the last line after its line end was written', async () => {

@@ -13,12 +13,16 @@ export async function openFileInput(file: string, files: FileAccess): Promise<In
     .open(file)
     .catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? undefined : unreadable(file, error)))
   if (handle === undefined) return undefined
+  let isAtEnd = false
   return {
     async read(into, position) {
+      // A task at the end of its file asks for its size only, because a read would have to be followed by that anyway.
+      if (isAtEnd && !(await hasGrown(handle, file, position))) return 0
       const { bytesRead } = await handle
         .read(into, 0, into.length, position)
         .catch((error: Error) => unreadable(file, error))
-      if (bytesRead === 0) await rejectTruncated(handle, file, position)
+      if (bytesRead === 0) await hasGrown(handle, file, position)
+      isAtEnd = bytesRead === 0
       return bytesRead
     },
     [Symbol.asyncDispose]: () => handle.close(),
@@ -27,6 +31,14 @@ export async function openFileInput(file: string, files: FileAccess): Promise<In
 
 const ABSENT_MS_MIN = 1_000
 const ABSENT_MS_MAX = 10_000
+
+const END_MS_MIN = 100
+const END_MS_MAX = 500
+
+/** Returns the delay before reading again after `idleMs` at the end of a file: a tenth of it, 100 to 500 ms. */
+export function pauseAtEnd(idleMs: number): number {
+  return Math.min(END_MS_MAX, Math.max(END_MS_MIN, idleMs / 10))
+}
 
 /**
  * Returns the delay before checking again for a file that has been missing for `absentMs`: a fifth of it, 1 to 10 s.
@@ -40,12 +52,13 @@ function unreadable(file: string, error: Error): never {
 }
 
 /**
- * Detects a file that was truncated or replaced. Without this check, no further lines would be read and no error
- * reported.
+ * Returns whether there may be bytes after the position; for a device or a pipe, only a read shows that. Rejects if the file was
+ * truncated or replaced: without this check, no further lines would be read and no error reported.
  */
-async function rejectTruncated(handle: FileHandle, file: string, position: number): Promise<void> {
+async function hasGrown(handle: FileHandle, file: string, position: number): Promise<boolean> {
   const stat = await handle.stat()
-  if (!stat.isFile() || stat.size >= position) return
+  if (!stat.isFile() || stat.size > position) return true
+  if (stat.size === position) return false
   throw new Error(
     `'${file}' has ${stat.size} bytes but was already read up to byte ${position}: it was truncated or replaced. ` +
       `Reset the connector's offsets to read it from the beginning`,

@@ -10,11 +10,8 @@ import {
   z,
 } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../shipped-version.ts'
-import { type Input, openFileInput, openStreamInput, pauseWithoutFile } from './file-input.ts'
+import { type Input, openFileInput, openStreamInput, pauseAtEnd, pauseWithoutFile } from './file-input.ts'
 import { LineSplitter } from './line-splitter.ts'
-
-/** Delay before reading again when no new data was available. */
-const IDLE_MS = 100
 
 const config = z.object({
   file: field
@@ -67,6 +64,7 @@ than that, it was truncated or replaced, and the task fails.
     await using input = opened
     // Allocated late: a task that waits for its file does not need the buffer.
     const lines = new LineSplitter(startsAt)
+    let idleMs = 0
     while (!signal.aborted) {
       const batch = lines.take(batchSize, toRecord)
       if (batch.length > 0) {
@@ -75,9 +73,14 @@ than that, it was truncated or replaced, and the task fails.
       }
       const bytes = await input.read(lines.room(), lines.readPosition)
       lines.filled(bytes)
-      if (bytes > 0) continue
+      if (bytes > 0) {
+        idleMs = 0
+        continue
+      }
       yield batch
-      await idle(IDLE_MS, signal)
+      const pauseMs = pauseAtEnd(idleMs)
+      await idle(pauseMs, signal)
+      idleMs += pauseMs
     }
   },
   alterOffsets({ file }, offsets) {
