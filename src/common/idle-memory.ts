@@ -1,16 +1,18 @@
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-const CHECK_INTERVAL_MS = 3_000
+const CHECK_INTERVAL_MS = 1_000
 /**
  * A thread that used less CPU time, as a part of the interval, is idle. It is not the utilization of the event loop, which is
  * high on a machine that other programs keep busy.
  */
 const IDLE_CPU_UTILIZATION_MAX = 0.1
+/** A thread that used more is active. */
+const ACTIVE_CPU_UTILIZATION_MIN = 0.25
 /** Number of idle intervals before a collection, so that it does not delay the requests between two pauses. */
-const IDLE_INTERVALS = 3
+const IDLE_INTERVALS = 9
 /** Number of intervals between two collections, so that they take little of the time of a thread with little work. */
-const COLLECTION_INTERVALS = 20
+const COLLECTION_INTERVALS = 60
 /** Less is not worth the time of a collection, in bytes. */
 const YOUNG_BYTES_MIN = 4 * 1024 * 1024
 /** A thread that has allocated this many bytes more than it used after the last collection has garbage worth a collection. */
@@ -19,6 +21,8 @@ const GARBAGE_BYTES_MIN = 8 * 1024 * 1024
 const GARBAGE_PART_MIN = 0.5
 /** A larger heap is not collected, because that would block the thread for too long, in bytes. */
 const HEAP_BYTES_MAX = 128 * 1024 * 1024
+/** V8's default: the young generation doubles when as much as its size has survived. */
+const YOUNG_GROWTH_FACTOR = 2
 
 export type HeapState = {
   /** Resident memory of the young generation, in bytes. */
@@ -37,22 +41,34 @@ export type HeapState = {
  * thread keeps the garbage of its last load, with the buffers that belong to it. It also keeps the young generation as large as
  * the start or a burst of work needed it, until a collection that is to save memory. Collections take 0.1 s, so threads that
  * are active or have a large heap are left alone.
+ *
+ * After a collection, the young generation does not grow again until the thread is active, although V8 lets it grow with
+ * everything that has ever survived. This setting is one of the process.
  */
 export function returnMemoryWhenIdle(checkIntervalMs = CHECK_INTERVAL_MS): void {
   let lastMs = threadCpuMs()
   let idleIntervals = 0
   let sinceCollection = COLLECTION_INTERVALS
   let keptBytes = 0
+  let canGrow = true
   setInterval(() => {
     const cpuUtilization = (threadCpuMs() - lastMs) / checkIntervalMs
     lastMs = threadCpuMs()
     sinceCollection += 1
+    if (!canGrow && cpuUtilization >= ACTIVE_CPU_UTILIZATION_MIN) {
+      canGrow = true
+      setFlagsFromString(`--semi-space-growth-factor=${YOUNG_GROWTH_FACTOR}`)
+    }
     idleIntervals = shouldCollect({ ...heapSizes(), keptBytes, cpuUtilization }) ? idleIntervals + 1 : 0
     if (idleIntervals < IDLE_INTERVALS || sinceCollection < COLLECTION_INTERVALS) return
     idleIntervals = 0
     sinceCollection = 0
     collectGarbage()
+    canGrow = false
+    setFlagsFromString('--semi-space-growth-factor=1')
     keptBytes = heapSizes().allocatedBytes
+    // The collection is not part of the next interval.
+    lastMs = threadCpuMs()
   }, checkIntervalMs).unref()
 }
 
@@ -86,10 +102,15 @@ function heapSizes(): Omit<HeapState, 'keptBytes' | 'cpuUtilization'> {
 
 type Collect = (options: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void
 
-/** The function is taken from a context of its own, so that other code in this process cannot call it. */
+/**
+ * Also drops the bytecode of all functions, which V8 compiles again when they are called: most of them were only needed at the
+ * start. The function is taken from a context of its own, so that other code in this process cannot call it.
+ */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as Collect
   setFlagsFromString('--no-expose-gc')
+  setFlagsFromString('--stress-flush-code')
   collect({ type: 'major', flavor: 'last-resort' })
+  setFlagsFromString('--no-stress-flush-code')
 }
