@@ -1,24 +1,37 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
 import { enableCompileCache } from 'node:module'
+import { postponeOptimization } from '../common/code-optimization.ts'
 import { messageOf } from '../common/errors.ts'
 import { didYouMean } from '../config/did-you-mean.ts'
 import type { Command, ExitCode } from './command.ts'
 
-type CommandEntry = { readonly summary: string; load(): Promise<Command> }
+type CommandEntry = {
+  readonly summary: string
+  /** Whether it runs until it is stopped, so that it can be idle. */
+  readonly isProgram?: true
+  load(): Promise<Command>
+}
 
 /** The code of a command is loaded when the command is used. */
 const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   up: {
     summary: 'run the connectors and schemas of a directory of manifests',
+    isProgram: true,
     load: async () => (await import('./commands/up.ts')).upCommand,
   },
   registry: {
     summary: 'run a schema registry',
+    isProgram: true,
     load: async () => (await import('./commands/registry.ts')).registryCommand,
   },
-  worker: { summary: 'run a connector worker', load: async () => (await import('./commands/worker.ts')).workerCommand },
+  worker: {
+    summary: 'run a connector worker',
+    isProgram: true,
+    load: async () => (await import('./commands/worker.ts')).workerCommand,
+  },
   operator: {
     summary: 'reconcile the resources of a Kubernetes cluster',
+    isProgram: true,
     load: async () => (await import('./commands/operator.ts')).operatorCommand,
   },
   check: {
@@ -114,6 +127,7 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<Exit
       2,
     )
   }
+  if (entry.isProgram) postponeOptimization()
   try {
     const command = await entry.load()
     if (args.includes('--help') || args.includes('-h')) return print(command.help)

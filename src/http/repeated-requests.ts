@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { countWork, REQUEST_WORK } from '../common/code-optimization.ts'
 import type { CompletedRequest } from './access-log.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import { newRequestId, REQUEST_ID } from './request-id.ts'
@@ -126,6 +127,7 @@ export class RepeatedRequests {
     if (!response) return false
     // No more is written to a client that does not read, nor after the server has stopped.
     if (socket.writableLength > 0 || !server.listening || !connections.answerAtOnce(socket)) return false
+    countWork(REQUEST_WORK)
     const { head, body, endpoint, bytes } = response
     socket.write(head + newRequestId() + this.#date.line() + this.#keepAlive + body, 'latin1')
     onResponse?.({ endpoint, status: 200, ms: performance.now() - startMs, receivedBytes: 0, sentBytes: bytes })

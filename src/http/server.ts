@@ -3,6 +3,7 @@ import { createServer as createTlsServer, type ServerOptions as TlsOptions, Serv
 import type { AddressInfo } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import { countWork, REQUEST_WORK } from '../common/code-optimization.ts'
 import { UserError } from '../common/errors.ts'
 import { type Logger, secretMaskerOf } from '../common/logging/logger.ts'
 import { maskCredentials } from '../common/secrets/secret-keys.ts'
@@ -193,6 +194,7 @@ function createRequestListener(
 function negotiateResponses(app: FastifyInstance, produces: readonly string[]): void {
   app.decorateRequest('answerType', produces[0] ?? 'application/json')
   app.addHook('onRequest', (request, _reply, done) => {
+    countWork(REQUEST_WORK)
     const type = negotiateMediaType(request.headers.accept, produces)
     request.responseType = type ?? produces[0] ?? 'application/json'
     done(type === undefined && !isOperationalPath(request.url) ? new HttpError(406) : undefined)

@@ -1,4 +1,5 @@
 import type { Clock } from '../../common/clock.ts'
+import { countWork } from '../../common/code-optimization.ts'
 import type {
   Isolation,
   PartitionOffset,
@@ -353,6 +354,7 @@ export class LogReader implements PartitionReader {
     position.surplus = records.length > left.records ? records.slice(left.records) : []
     const delivered = position.surplus.length > 0 ? records.slice(0, left.records) : records
     left.records -= delivered.length
+    countWork(delivered.length)
     return { topic, partition, records: delivered, nextOffset: position.surplus[0]?.offset ?? offset, endOffset }
   }
 

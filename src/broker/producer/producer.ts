@@ -1,4 +1,5 @@
 import type { Clock } from '../../common/clock.ts'
+import { countWork } from '../../common/code-optimization.ts'
 import { retry } from '../../common/retry.ts'
 import type {
   CommittedOffset,
@@ -98,6 +99,7 @@ class LogProducer implements Producer {
   async send(records: readonly NewRecord[], onRejected?: OnRejected): Promise<SendResult> {
     const sent = { partitions: new Int32Array(records.length), offsets: new Float64Array(records.length) }
     if (records.length === 0) return sent
+    countWork(records.length)
     this.#check()
     let bytes = 0
     for (const record of records) bytes += this.#sizeOf(record)

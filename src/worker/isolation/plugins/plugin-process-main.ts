@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { postponeOptimization } from '../../../common/code-optimization.ts'
 import { entryPoint } from '../../../common/program-files.ts'
 import { heapLimits, isHeapExhausted, pluginMemoryExceeded, ResidentLimit } from '../memory-limits.ts'
 import { raiseOomScore } from '../oom-score.ts'
@@ -22,12 +23,15 @@ const THREAD_NAME = 'plugins'
 /** Node's exit code for a top-level await that can never settle. */
 const UNSETTLED_AWAIT = 13
 
+postponeOptimization()
 process.title = 'weir plugins'
 const options = JSON.parse(process.argv[2] ?? '') as PluginProcessOptions
 const heartbeat = new ThreadHeartbeat()
 const data: PluginThreadData = { module: options.module, access: options.access, heartbeat: heartbeat.buffer }
 const thread = new Worker(entryPoint('worker/isolation/plugins/plugin-thread-main'), {
   name: THREAD_NAME,
+  // Programs that a plugin starts do not inherit the options of this process.
+  execArgv: [],
   workerData: data,
   resourceLimits: heapLimits(options.memoryMbMax),
   stdout: true,

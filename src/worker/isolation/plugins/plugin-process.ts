@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { POSTPONED_OPTIMIZATION } from '../../../common/code-optimization.ts'
 import { messageOf } from '../../../common/errors.ts'
 import { entryPoint } from '../../../common/program-files.ts'
 import { withCompileCache } from '../compile-cache.ts'
@@ -39,7 +40,7 @@ export function startPluginProcess(
       serialization: 'advanced',
       env: withCompileCache(process.env),
       // Throughput does not matter there.
-      execArgv: ['--max-semi-space-size=1'],
+      execArgv: ['--max-semi-space-size=1', ...POSTPONED_OPTIMIZATION],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     },
   )

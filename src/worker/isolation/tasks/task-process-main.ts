@@ -1,5 +1,6 @@
 import { MessageChannel } from 'node:worker_threads'
 import type { BrokerAddress } from '../../../broker/broker-address.ts'
+import { postponeOptimization } from '../../../common/code-optimization.ts'
 import { countersIn, countersMemory, type TaskCounters } from '../../tasks/task-counters.ts'
 import { ResidentLimit, taskMemoryExceeded } from '../memory-limits.ts'
 import { raiseOomScore } from '../oom-score.ts'
@@ -25,6 +26,7 @@ let thread: TaskThread | undefined
 let sendToBroker: ((message: unknown) => void) | undefined
 let silentChecks = 0
 
+postponeOptimization()
 process.title = `weir ${process.argv[2] ?? 'tasks'}`
 // A terminal or a service manager sends these to all processes of the group; the worker decides when this one ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)

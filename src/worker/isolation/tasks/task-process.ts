@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import type { MessagePort } from 'node:worker_threads'
 import type { BrokerAddress } from '../../../broker/broker-address.ts'
+import { POSTPONED_OPTIMIZATION } from '../../../common/code-optimization.ts'
 import type { LogLimits } from '../../../common/logging/log-rate-limiter.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
 import { entryPoint } from '../../../common/program-files.ts'
@@ -100,7 +101,7 @@ export class TaskProcess {
     const { name, address, plugins, access, memoryMbMax, blockedMsMax, log } = this.#options
     const brokerAddress = await address()
     const child = fork(entryPoint('worker/isolation/tasks/task-process-main'), [name], {
-      execArgv: COLLECTOR_OPTIONS,
+      execArgv: [...COLLECTOR_OPTIONS, ...POSTPONED_OPTIMIZATION],
       env: withCompileCache(process.env),
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

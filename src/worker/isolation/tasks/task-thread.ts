@@ -64,6 +64,8 @@ export class TaskThread {
     const worker = new Worker(entryPoint('worker/isolation/tasks/task-thread-main'), {
       name,
       workerData,
+      // Programs that a plugin starts do not inherit the options of this process.
+      execArgv: [],
       resourceLimits: heapLimits(memoryMbMax),
       transferList,
     })

@@ -1,0 +1,77 @@
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { CpuLoadMeter } from '../../src/common/code-optimization.ts'
+import { entryPoint } from '../../src/common/program-files.ts'
+import { run } from '../env/process.ts'
+
+describe('CpuLoadMeter', () => {
+  it.each([
+    ['a start that takes 700 ms', [250, 250, 200, ...Array<number>(100).fill(5)]],
+    ['a process that uses a tenth of a processor', Array<number>(10_000).fill(25)],
+    ['a second of work in each minute', Array.from({ length: 2_400 }, (_, at) => (at % 240 < 4 ? 250 : 5))],
+  ])('no load: %s', (_name, cpuMs) => {
+    const meter = new CpuLoadMeter()
+    expect(cpuMs.some((ms) => meter.isUnderLoad(ms, 250))).toBe(false)
+  })
+
+  it.each([
+    ['a processor in use for more than a second', 4, 250],
+    ['a fifth of a processor in use for long', 40, 50],
+  ])('load: %s', (_name, checks, cpuMs) => {
+    const meter = new CpuLoadMeter()
+    const results = Array.from({ length: checks + 1 }, () => meter.isUnderLoad(cpuMs, 250))
+    expect(results).toEqual([...Array<boolean>(checks).fill(false), true])
+  })
+})
+
+describe('the code of a process', () => {
+  /** Each line is whether V8 has optimized a function of the main thread and one of another thread, at one time. */
+  const optimized = async (work: string, rounds: number): Promise<readonly string[]> => {
+    const code = `
+      const { Worker, isMainThread, parentPort } = require('node:worker_threads')
+      const OPTIMIZED = 1 << 4
+      const add = (a, b) => a + b
+      const isOptimized = () => {
+        for (let at = 0; at < 100_000; at++) add(at, 1)
+        return (%GetOptimizationStatus(add) & OPTIMIZED) !== 0
+      }
+      parentPort?.on('message', () => parentPort.postMessage(isOptimized()))
+      if (isMainThread) import(${JSON.stringify(entryPoint('common/code-optimization').href)}).then(async (module) => {
+        const { postponeOptimization, countWork, REQUEST_WORK } = module
+        postponeOptimization()
+        const { once } = require('node:events')
+        const thread = new Worker(process.execArgv.at(-1), { eval: true, execArgv: [] })
+        const both = async () => {
+          thread.postMessage('')
+          const [other] = await once(thread, 'message')
+          return [isOptimized(), other]
+        }
+        console.log(String(await both()))
+        ${work}
+        for (let at = 0; at < ${rounds}; at++) {
+          const all = await both()
+          if (all.every(Boolean)) break
+        }
+        console.log(String(await both()))
+        await thread.terminate()
+        process.exit()
+      })`
+    const { stdout, stderr } = await run({
+      file: process.execPath,
+      args: ['--allow-natives-syntax', '--eval', code],
+      directory: fileURLToPath(new URL('.', import.meta.url)),
+    })
+    expect(stderr).toBe('')
+    return stdout.trim().split('\n')
+  }
+
+  it('is not optimized while a process has little work', async () => {
+    expect(await optimized('countWork(100)', 1)).toEqual(['false,false', 'false,false'])
+  })
+
+  it('is optimized in all threads under load', async () => {
+    const requests = 'for (let at = 0; at < 101; at++) countWork(REQUEST_WORK)'
+    // Fewer rounds than take a second of CPU time, which is load, too.
+    expect(await optimized(requests, 60)).toEqual(['false,false', 'true,true'])
+  })
+})
