@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads'
+import { setFlagsFromString } from 'node:v8'
+import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { expect, it } from 'vitest'
 import { type HeapState, shouldCollect } from '../../src/common/idle-memory.ts'
 import { entryPoint } from '../../src/common/program-files.ts'
@@ -30,46 +31,72 @@ it.each([
   expect(shouldCollect({ ...IDLE, ...state })).toBe(false)
 })
 
-it('the young generation of an idle thread is returned, and its code cannot collect garbage', async () => {
-  const code = `
+/** Runs code in a thread with `returnMemoryWhenIdle`, until it posts a message. */
+async function messageOfThread(code: string, options: WorkerOptions = {}): Promise<unknown> {
+  const program = `
     const { parentPort } = require('node:worker_threads')
     const { getHeapSpaceStatistics } = require('node:v8')
     const youngMb = () => getHeapSpaceStatistics().find((space) => space.space_name === 'new_space').physical_space_size / ${MB}
-    import(${JSON.stringify(entryPoint('common/idle-memory').href)}).then(({ returnMemoryWhenIdle }) => {
-      let kept = []
+    const growYoung = () => {
+      const kept = []
       for (let at = 0; at < 300_000; at++) kept.push({ at, text: 'value ' + at })
-      kept = []
-      const grownMb = youngMb()
-      returnMemoryWhenIdle(50)
-      setInterval(() => {
-        if (youngMb() < 4) parentPort.postMessage({ grownMb, gc: typeof globalThis.gc })
-      }, 50)
+      return youngMb()
+    }
+    import(${JSON.stringify(entryPoint('common/idle-memory').href)}).then(({ returnMemoryWhenIdle }) => {
+      ${code}
     })`
-  const thread = new Worker(code, { eval: true })
+  const thread = new Worker(program, { ...options, eval: true })
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
   thread.once('message', resolve).once('error', reject)
-  const { grownMb, gc } = (await promise) as { readonly grownMb: number; readonly gc: string }
-  await thread.terminate()
+  try {
+    return await promise
+  } finally {
+    await thread.terminate()
+    // The thread may have set this option, which is one of the process.
+    setFlagsFromString('--semi-space-growth-factor=2')
+  }
+}
+
+it('the young generation of an idle thread is returned, and its code cannot collect garbage', async () => {
+  const message = await messageOfThread(`
+    const grownMb = growYoung()
+    returnMemoryWhenIdle(50)
+    setInterval(() => {
+      if (youngMb() < 4) parentPort.postMessage({ grownMb, gc: typeof globalThis.gc })
+    }, 50)`)
+  const { grownMb, gc } = message as { readonly grownMb: number; readonly gc: string }
   expect(grownMb).toBeGreaterThan(4)
   expect(gc).toBe('undefined')
 })
 
+it('the young generation of an idle thread grows again only when the thread is active', async () => {
+  const message = await messageOfThread(`
+    growYoung()
+    returnMemoryWhenIdle(50)
+    const waiting = setInterval(() => {
+      if (youngMb() >= 4) return
+      clearInterval(waiting)
+      // No check runs during this loop. The next one finds that the thread is active.
+      const idleMb = growYoung()
+      setInterval(() => {
+        const activeMb = growYoung()
+        if (activeMb > 4) parentPort.postMessage({ idleMb, activeMb })
+      }, 60)
+    }, 50)`)
+  const { idleMb, activeMb } = message as { readonly idleMb: number; readonly activeMb: number }
+  expect(idleMb).toBeLessThan(4)
+  expect(activeMb).toBeGreaterThan(4)
+})
+
 it('the garbage of an idle thread is collected with its buffers', async () => {
   const code = `
-    const { parentPort } = require('node:worker_threads')
-    import(${JSON.stringify(entryPoint('common/idle-memory').href)}).then(({ returnMemoryWhenIdle }) => {
-      let kept = []
-      for (let at = 0; at < 1_000; at++) kept.push(Buffer.alloc(64 * 1024))
-      const grownMb = process.memoryUsage().arrayBuffers / ${MB}
-      kept = []
-      returnMemoryWhenIdle(50)
-      setInterval(() => {
-        if (process.memoryUsage().arrayBuffers < 8 * ${MB}) parentPort.postMessage(grownMb)
-      }, 50)
-    })`
-  const thread = new Worker(code, { eval: true, resourceLimits: { maxYoungGenerationSizeMb: 1 } })
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-  thread.once('message', resolve).once('error', reject)
-  expect(await promise).toBeGreaterThan(60)
-  await thread.terminate()
+    let kept = []
+    for (let at = 0; at < 1_000; at++) kept.push(Buffer.alloc(64 * 1024))
+    const grownMb = process.memoryUsage().arrayBuffers / ${MB}
+    kept = []
+    returnMemoryWhenIdle(50)
+    setInterval(() => {
+      if (process.memoryUsage().arrayBuffers < 8 * ${MB}) parentPort.postMessage(grownMb)
+    }, 50)`
+  expect(await messageOfThread(code, { resourceLimits: { maxYoungGenerationSizeMb: 1 } })).toBeGreaterThan(60)
 })
