@@ -50,6 +50,9 @@ export class CpuLoadMeter {
   }
 }
 
+/** Size of a small record, by which the work of bytes is estimated. */
+const RECORD_BYTES = 100
+
 let isOptimizing = false
 let windowStartMs = 0
 let work = 0
@@ -67,6 +70,14 @@ export function countWork(units: number): void {
   }
   work += units
   if (work > WORK_MAX) optimizeCode()
+}
+
+/**
+ * Reports bytes that this thread processes, such as a request body: one that is large would block the thread for much longer
+ * with slower code.
+ */
+export function countBytes(bytes: number): void {
+  countWork(bytes / RECORD_BYTES)
 }
 
 /** Lets V8 optimize the code of all threads of this process. */

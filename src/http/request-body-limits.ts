@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { countBytes } from '../common/code-optimization.ts'
 import { parseExactJson } from '../common/exact-json.ts'
 import { ByteSemaphore } from './byte-semaphore.ts'
 import { HttpError } from './http-error.ts'
@@ -150,6 +151,7 @@ class ArrivingBody {
   }
 
   readonly #add = (chunk: Buffer): void => {
+    countBytes(chunk.length)
     const total = this.#used + chunk.length
     const wrong = this.#structure?.add(chunk)
     if (total > this.#options.limits.bodyBytesMax) this.#refuse('body_too_large', new HttpError(413, TOO_LARGE))

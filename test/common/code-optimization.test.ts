@@ -37,7 +37,7 @@ describe('the code of a process', () => {
       }
       parentPort?.on('message', () => parentPort.postMessage(isOptimized()))
       if (isMainThread) import(${JSON.stringify(entryPoint('common/code-optimization').href)}).then(async (module) => {
-        const { postponeOptimization, countWork, REQUEST_WORK } = module
+        const { postponeOptimization, countBytes, countWork, REQUEST_WORK } = module
         postponeOptimization()
         const { once } = require('node:events')
         const thread = new Worker(process.execArgv.at(-1), { eval: true, execArgv: [] })
@@ -69,9 +69,11 @@ describe('the code of a process', () => {
     expect(await optimized('countWork(100)', 1)).toEqual(['false,false', 'false,false'])
   })
 
-  it('is optimized in all threads under load', async () => {
-    const requests = 'for (let at = 0; at < 101; at++) countWork(REQUEST_WORK)'
+  it.each([
+    ['requests', 'for (let at = 0; at < 101; at++) countWork(REQUEST_WORK)'],
+    ['a large request body', 'countBytes(64_000); countBytes(150_000)'],
+  ])('is optimized in all threads under the load of %s', async (_name, work) => {
     // Fewer rounds than take a second of CPU time, which is load, too.
-    expect(await optimized(requests, 60)).toEqual(['false,false', 'true,true'])
+    expect(await optimized(work, 60)).toEqual(['false,false', 'true,true'])
   })
 })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../../common/clock.ts'
-import { countWork } from '../../common/code-optimization.ts'
+import { countBytes } from '../../common/code-optimization.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import type { PartitionOffset, TopicPartition } from '../broker.ts'
 import type { DataFsync } from '../broker-address.ts'
@@ -19,8 +19,6 @@ export type EmbeddedBackendOptions = { readonly logger: Logger; readonly clock?:
 
 /** The id of the single node. */
 const NODE = 0
-/** Size of a small record, by which appended records are estimated: the backend does not count them. */
-const RECORD_BYTES = 100
 /** Resolution of session, rebalance and transaction timeouts. */
 const TICK_MS = 100
 const CLEANING_MS = 15_000
@@ -150,7 +148,7 @@ class EmbeddedBackend implements BrokerBackend {
 
   produce(request: BackendRequest<'produce'>): Promise<readonly ProduceResult[]> {
     const nowMs = this.#clock.nowMs()
-    for (const { bytes } of request.batches) countWork(bytes.length / RECORD_BYTES)
+    for (const { bytes } of request.batches) countBytes(bytes.length)
     return this.#storage.write((change) =>
       request.batches.map((batch) => this.#append(batch, request.transactionalId, { nowMs, change })),
     )
