@@ -7,7 +7,7 @@ import type { Command, ExitCode } from './command.ts'
 
 type CommandEntry = {
   readonly summary: string
-  /** Whether it runs until it is stopped, so that it can be idle. */
+  /** Set for a command that runs until it is stopped. V8 optimizes its code only under load. */
   readonly isProgram?: true
   load(): Promise<Command>
 }

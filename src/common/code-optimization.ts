@@ -43,7 +43,7 @@ export function postponeOptimization(): void {
 export class CpuLoadMeter {
   #excessMs = 0
 
-  /** To be called regularly, with the CPU time since the last call. */
+  /** Call this at intervals, with the CPU time and the elapsed time since the last call, in ms. */
   isUnderLoad(cpuMs: number, elapsedMs: number): boolean {
     this.#excessMs = Math.max(0, this.#excessMs + cpuMs - IDLE_CPU_UTILIZATION * elapsedMs)
     return this.#excessMs > CPU_MS_MAX

@@ -67,7 +67,7 @@ export function returnMemoryWhenIdle(checkIntervalMs = CHECK_INTERVAL_MS): void 
     canGrow = false
     setFlagsFromString('--semi-space-growth-factor=1')
     keptBytes = heapSizes().allocatedBytes
-    // The collection is not part of the next interval.
+    // Otherwise the CPU time of this collection would count as activity in the next interval.
     lastMs = threadCpuMs()
   }, checkIntervalMs).unref()
 }

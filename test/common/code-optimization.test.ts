@@ -73,7 +73,7 @@ describe('the code of a process', () => {
     ['requests', 'for (let at = 0; at < 101; at++) countWork(REQUEST_WORK)'],
     ['a large request body', 'countBytes(64_000); countBytes(150_000)'],
   ])('is optimized in all threads under the load of %s', async (_name, work) => {
-    // Fewer rounds than take a second of CPU time, which is load, too.
+    // These rounds take less than the second of CPU time that would also count as load.
     expect(await optimized(work, 60)).toEqual(['false,false', 'true,true'])
   })
 })

@@ -19,7 +19,7 @@ const ALIVE = 'setInterval(() => {}, 1_000)'
 const REPORT_THREADS = "process.on('worker', () => process.stderr.write('thread started'))"
 const block = (ms: number) => `setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${ms}))`
 
-/** Starts a program that starts the watchdog, with a limit of one second, between two pieces of code. */
+/** Starts a program that runs `before`, starts the watchdog with a limit of one second, and runs `after`. */
 function startWithWatchdog(before: string, after: string, options: { readonly shell?: string } = {}) {
   const script = `import { startMainThreadWatchdog } from '${MODULE}'
 ${before}

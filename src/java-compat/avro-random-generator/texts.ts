@@ -20,8 +20,8 @@ const TABLE_CHARACTERS_MAX = 65_536
 const EAGER_TEXTS_MAX = 64
 
 /**
- * Creates a generator. Most expressions have few texts, so these are taken from a table by their number. A larger table is
- * built for its first text.
+ * Creates a generator of the texts of an expression. If the expression has few different texts, they are kept in a table and
+ * chosen by their number. A table of more than 64 texts is built when the first one is requested.
  */
 export function toGenerator(texts: Texts): TextGenerator {
   if (!fitsTable(texts)) return texts.createBuilder()

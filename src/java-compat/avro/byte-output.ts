@@ -6,7 +6,7 @@ const LONG_BYTES_MAX = 10
 const TWO_TO_52 = 2 ** 52
 /** Smaller numbers have at most 48 bits, which `writeIntBE` writes. */
 const TWO_TO_47 = 2 ** 47
-/** Up to this many bytes, a loop is faster than a call of `copy`. */
+/** For up to this many bytes, a loop is faster than a call of `set`. */
 const LOOP_BYTES_MAX = 32
 
 /**

@@ -150,7 +150,7 @@ function batchOf(columns: readonly ResultColumn[], rows: readonly (readonly Cell
   return { batch, rejected: read.rejected }
 }
 
-/** The value of a row by the conversion of texts, or the first column and the error of a cell that it cannot convert. */
+/** Converts the texts of a row to its value. If a cell cannot be converted, returns its column and the error instead. */
 function expectedOf(columns: readonly ResultColumn[], row: readonly Cell[]) {
   const value: Record<string, unknown> = {}
   for (const [index, column] of columns.entries()) {

@@ -1,7 +1,7 @@
 import type { TimeZone } from '../time-zone.ts'
 
 // Parsers of the usual text forms of numbers and times, directly from bytes. Each returns what the conversion of the same text in
-// `result-columns.ts` returns, or NaN for any other form, which that conversion then decides about.
+// `result-columns.ts` returns. For any other form it returns NaN, and the caller uses that conversion.
 
 /** Returns the number that a cell is stored as in a `NumberColumn`, or NaN. */
 export type CellParser = (bytes: Uint8Array, start: number, end: number) => number
@@ -14,7 +14,7 @@ const SPACE = 0x20
 const PLUS = 0x2b
 const TRUE = 0x74
 const FALSE = 0x66
-/** A number of so many decimal digits is exact. */
+/** A double represents each integer of up to this many decimal digits exactly. */
 const DIGITS_MAX = 15
 
 /** Returns the number of digits only; NaN if the range is empty or contains anything else. */
@@ -62,7 +62,7 @@ export function decimalParser(scale: number): CellParser {
   return (bytes, start, end) => {
     const point = unscaledIn(bytes, start, end)
     const zeros = point < 0 ? scale : scale - (end - point - 1)
-    // Not with zeros behind it that could make it inexact.
+    // With more than 15 digits, including the zeros that the scale adds, a double may be inexact.
     if (zeros < 0 || end - start + zeros > DIGITS_MAX) return Number.NaN
     return unscaled * POWERS_OF_TEN[zeros]!
   }
@@ -138,7 +138,7 @@ function dayMs(bytes: Uint8Array, start: number): number {
   const day = digitsIn(bytes, start + 8, start + 10)
   const whole = (year * 100 + month) * 100 + day
   if (whole === lastDay) return lastDayMs
-  // `Date.UTC` interprets the years 0 to 99 as 1900 to 1999.
+  // `Date.UTC` would interpret the years 0 to 99 as 1900 to 1999.
   if (!(year >= 100)) return Number.NaN
   lastDay = whole
   lastDayMs = Date.UTC(year, month - 1, day)
