@@ -8,6 +8,7 @@ import type { Curve } from './curves/curve.ts'
 import { CURVES, type CurveName } from './curves/curves.ts'
 import { toSvg } from './curves/picture.ts'
 import type { Figure } from './figures.ts'
+import { provideParts } from './needed-parts.ts'
 import type { Work } from './part-main.ts'
 import { measureInProcess, type Outcome } from './part-process.ts'
 import { type BenchPart, PARTS, type PartName, type Sizes } from './parts.ts'
@@ -63,10 +64,12 @@ if (built.code !== 0) throw new Error(`the sources cannot be built:\n${built.std
 process.env['WEIR_CLI'] = join(ROOT, 'dist/cli/weir.js')
 if (values.profile !== undefined) profileInto(resolve(values.profile))
 
+const chosenParts = (names.length > 0 ? names : PART_NAMES) as PartName[]
+if (!isCurves) await provideParts(chosenParts.flatMap((part): BenchPart['needs'] => PARTS[part].needs))
 const kafka = await startKafka({ jvm: BROKER_JVM })
 try {
   if (isCurves) await drawCurves(kafka, (names.length > 0 ? names : CURVE_NAMES) as CurveName[])
-  else await compare(kafka, (names.length > 0 ? names : PART_NAMES) as PartName[])
+  else await compare(kafka, chosenParts)
 } finally {
   await kafka.stop()
 }

@@ -1,4 +1,5 @@
 import type { Figure } from './figures.ts'
+import type { NeededPart } from './needed-parts.ts'
 import type { Settings } from './settings.ts'
 
 /** Settings that can be chosen on the command line. */
@@ -8,6 +9,8 @@ export type Sizes = Pick<Settings, 'records' | 'rounds' | 'objects' | 'schemas' 
 export type BenchPart = {
   /** Loads the code that measures. */
   load(): Promise<(settings: Settings) => Promise<readonly Figure[]>>
+  /** What has to be on this machine before the time limit counts. Kafka is there for all. */
+  readonly needs: readonly NeededPart[]
   /** What `--quick` measures instead of the default sizes. */
   readonly quick: Partial<Sizes>
   /** Limit for one round in minutes: with `--quick`, and without. */
@@ -18,61 +21,73 @@ export type BenchPart = {
 export const PARTS = {
   start: {
     load: async () => (await import('./start/main.ts')).benchStart,
+    needs: ['javaConnect'],
     quick: {},
     limitMinutes: { quick: 3, full: 5 },
   },
   latency: {
     load: async () => (await import('./latency/main.ts')).benchLatency,
+    needs: ['javaConnect'],
     quick: {},
     limitMinutes: { quick: 2, full: 4 },
   },
   console: {
     load: async () => (await import('./console/main.ts')).benchConsole,
+    needs: ['chromium'],
     quick: {},
     limitMinutes: { quick: 1, full: 2 },
   },
   datagen: {
     load: async () => (await import('./datagen/main.ts')).benchDatagen,
+    needs: [],
     quick: { records: 2_000_000 },
     limitMinutes: { quick: 1, full: 2 },
   },
   registry: {
     load: async () => (await import('./registry/main.ts')).benchRegistry,
+    needs: ['apicurio'],
     quick: {},
     limitMinutes: { quick: 4, full: 30 },
   },
   postgres: {
     load: async () => (await import('./postgres/main.ts')).benchPostgres,
+    needs: ['postgres', 'javaConnect', 'debezium'],
     quick: { records: 1_000_000 },
     limitMinutes: { quick: 4, full: 15 },
   },
   operator: {
     load: async () => (await import('./operator/main.ts')).benchOperator,
+    needs: ['kubernetes'],
     quick: { objects: 2_000 },
     limitMinutes: { quick: 3, full: 90 },
   },
   log: {
     load: async () => (await import('./log.ts')).benchLog,
+    needs: [],
     quick: {},
     limitMinutes: { quick: 1, full: 5 },
   },
   worker: {
     load: async () => (await import('./worker/main.ts')).benchWorker,
+    needs: ['javaConnect'],
     quick: {},
     limitMinutes: { quick: 3, full: 10 },
   },
   check: {
     load: async () => (await import('./check/main.ts')).benchCheck,
+    needs: [],
     quick: {},
     limitMinutes: { quick: 2, full: 3 },
   },
   'java-plugins': {
     load: async () => (await import('./java-plugins/main.ts')).benchJavaPlugins,
+    needs: ['postgres', 'javaConnect', 'javaHost', 'debezium'],
     quick: { records: 100_000 },
     limitMinutes: { quick: 2, full: 15 },
   },
   cdc: {
     load: async () => (await import('./cdc/main.ts')).benchCdc,
+    needs: ['postgres', 'javaConnect', 'debezium', 'apicurio'],
     quick: { records: 200_000, converters: 'avro' },
     limitMinutes: { quick: 3, full: 20 },
   },
