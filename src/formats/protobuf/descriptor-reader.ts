@@ -29,15 +29,18 @@ import {
   type ProtoFile,
   type Range,
   type Ranges,
+  SCOPES_MAX,
   type Service,
   TAG_MAX,
 } from './proto-file.ts'
+import { splitName } from './type-table.ts'
 
 /**
  * Converts a compiled file to its source form. Custom options are omitted, except Confluent's meta, because the
- * descriptor does not contain their names.
+ * descriptor does not contain their names. Throws an `Error` for a package name with too many parts.
  */
 export function fromFileDescriptor(file: FileDescriptorProto): ProtoFile {
+  if (splitName(file.package).length > SCOPES_MAX) throw new Error(`the package has more than ${SCOPES_MAX} parts`)
   const isProto3 = file.syntax === 'proto3'
   const isPublic = new Set(file.publicDependency)
   return {

@@ -16,10 +16,8 @@ import type {
   Service,
   TypeElement,
 } from './proto-file.ts'
-import { TAG_MAX } from './proto-file.ts'
-import { mapTypes } from './type-table.ts'
-
-const NESTING_MAX = 100
+import { SCOPES_MAX, TAG_MAX } from './proto-file.ts'
+import { mapTypes, splitName } from './type-table.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer Item)[] ? Item[] : T[K] }
 
@@ -80,7 +78,9 @@ class Parser {
 
   #package(file: Mutable<ProtoFile>): void {
     if (file.packageName !== undefined) this.#lexer.fail('a file can have only one package')
+    const at = this.#lexer.peek()
     file.packageName = this.#name('a package name')
+    if (splitName(file.packageName).length > SCOPES_MAX) this.#lexer.fail(`more than ${SCOPES_MAX} parts`, at)
     this.#lexer.expect(';')
   }
 
@@ -324,7 +324,7 @@ class Parser {
   #block(element: () => void): void {
     this.#lexer.expect('{')
     this.#depth += 1
-    if (this.#depth > NESTING_MAX) this.#lexer.fail(`nested deeper than ${NESTING_MAX}`)
+    if (this.#depth > SCOPES_MAX) this.#lexer.fail(`nested deeper than ${SCOPES_MAX}`)
     while (!this.#lexer.skip('}')) {
       if (this.#lexer.peek().kind === 'end') this.#lexer.fail("expected '}'")
       if (!this.#lexer.skip(';')) element()
@@ -352,8 +352,9 @@ class Parser {
     const match = /^(-?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9]\d*)$/.exec(text)
     const digits = match?.[2] ?? ''
     const value = /^0[0-7]+$/.test(digits) ? Number.parseInt(digits, 8) : Number(digits)
-    if (!match || value > 2 ** 31) this.#lexer.fail(`expected ${what}`, at)
-    return match[1] === '-' && value !== 0 ? -value : value
+    const isNegative = match?.[1] === '-'
+    if (!match || value > (isNegative ? 2 ** 31 : 2 ** 31 - 1)) this.#lexer.fail(`expected ${what}`, at)
+    return isNegative && value !== 0 ? -value : value
   }
 }
 

@@ -96,3 +96,6 @@ export type OptionValue =
 
 /** The largest field number, where a range with `to max` ends. */
 export const TAG_MAX = 536_870_911
+
+/** The largest nesting of blocks, and the largest number of parts of a package name. Names are resolved through all of them. */
+export const SCOPES_MAX = 100

@@ -104,7 +104,7 @@ class ProtobufSchema implements ParsedSchema {
   formatted(format: string): string | undefined {
     if (format === 'ignore_extensions') return printProto(withoutExtensions(this.#file))
     if (format !== 'serialized') return undefined
-    return Buffer.from(toBinary(FileDescriptorProtoSchema, toFileDescriptor(this.unit()))).toString('base64')
+    return compiledText(this.unit())
   }
 
   tags(): readonly SchemaTags[] {
@@ -120,6 +120,18 @@ class ProtobufSchema implements ParsedSchema {
       const description = WORDINGS[type](path, roles.reader, roles.writer)
       return { type, path, description, message: `{errorType:"${type}", description:"${description}"}` }
     })
+  }
+}
+
+/**
+ * Compiles a file to a descriptor in base64. Throws a `SchemaError` for what only a compiler checks, such as an option with
+ * a value of another type.
+ */
+function compiledText(unit: ProtoUnit): string {
+  try {
+    return Buffer.from(toBinary(FileDescriptorProtoSchema, toFileDescriptor(unit))).toString('base64')
+  } catch (error) {
+    throw new SchemaError(`the schema cannot be compiled: ${(error as Error).message}`, { cause: error })
   }
 }
 

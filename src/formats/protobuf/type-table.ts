@@ -1,3 +1,4 @@
+import { NameTree } from './name-tree.ts'
 import type { Message, ProtoField, ProtoFile, TypeElement } from './proto-file.ts'
 
 /** An imported file. `reference` is the registered version; absent for built-in files. */
@@ -48,11 +49,14 @@ export function mapTypes(type: string): { readonly key: string; readonly value: 
   return match?.[1] !== undefined && match[2] !== undefined ? { key: match[1], value: match[2] } : undefined
 }
 
+/** An extension field with its full name. */
+type Extension = { readonly fullName: string; readonly field: ProtoField }
+
 /** All types that a file can reference: its own and those of its imports. */
 export class TypeTable {
   readonly packageName: string
-  readonly #types = new Map<string, TypeInfo>()
-  readonly #extensions = new Map<string, ProtoField>()
+  readonly #types = new NameTree<TypeInfo>()
+  readonly #extensions = new NameTree<Extension>()
 
   constructor(file: ProtoFile, dependencies: Iterable<ProtoDependency>) {
     this.packageName = file.packageName ?? ''
@@ -62,51 +66,52 @@ export class TypeTable {
 
   /** Resolves `name` in `scope` (packages and messages, outermost first). The innermost match takes precedence. */
   find(name: string, scope: readonly string[]): TypeInfo | undefined {
-    const fullName = resolveName(this.#types, name, scope)
-    return fullName === undefined ? undefined : this.#types.get(fullName)
+    return this.#types.resolve(name, scope)
   }
 
   /** Resolves the name of an extension field, as used in options, to its full name. */
   extensionName(name: string, scope: readonly string[]): string | undefined {
-    return resolveName(this.#extensions, name, scope)
+    return this.#extensions.resolve(name, scope)?.fullName
   }
 
   extension(fullName: string): ProtoField | undefined {
-    return this.#extensions.get(fullName)
+    return this.#extensions.get(fullName)?.field
   }
 
   #collect(file: ProtoFile, origin: TypeInfo['origin']): void {
-    const path = splitName(file.packageName ?? '')
-    for (const { fields } of file.extends) this.#addExtensions(fields, path)
-    for (const type of file.types) this.#add(type, path, file.packageName ?? '', origin)
+    const { packageName = '' } = file
+    const path = splitName(packageName)
+    for (const { fields } of file.extends) this.#addExtensions(fields, path, packageName)
+    for (const type of file.types) this.#add(type, { path, fullName: packageName, packageName, origin })
   }
 
-  #add(element: TypeElement, path: readonly string[], packageName: string, origin: TypeInfo['origin']): void {
-    const inner = [...path, element.name]
-    const fullName = inner.join('.')
+  #add(element: TypeElement, outer: Enclosing): void {
+    const { packageName, origin } = outer
+    const path = [...outer.path, element.name]
+    const fullName = qualified(outer.fullName, element.name)
     const mapType = element.kind === 'message' ? mapTypeOf(element) : undefined
-    this.#types.set(fullName, { fullName, packageName, element, origin, mapType })
+    this.#types.set(path, { fullName, packageName, element, origin, mapType })
     if (element.kind === 'enum') return
-    for (const { fields } of element.extends) this.#addExtensions(fields, inner)
-    for (const nested of element.types) this.#add(nested, inner, packageName, origin)
+    for (const { fields } of element.extends) this.#addExtensions(fields, path, fullName)
+    for (const nested of element.types) this.#add(nested, { path, fullName, packageName, origin })
   }
 
-  #addExtensions(fields: readonly ProtoField[], path: readonly string[]): void {
-    for (const field of fields) this.#extensions.set([...path, field.name].join('.'), field)
+  #addExtensions(fields: readonly ProtoField[], path: readonly string[], scope: string): void {
+    for (const field of fields) {
+      this.#extensions.set([...path, field.name], { fullName: qualified(scope, field.name), field })
+    }
   }
+}
+
+/** The package or message that contains a type. */
+type Enclosing = Pick<TypeInfo, 'fullName' | 'packageName' | 'origin'> & { readonly path: readonly string[] }
+
+function qualified(scope: string, name: string): string {
+  return scope === '' ? name : `${scope}.${name}`
 }
 
 export function splitName(name: string): readonly string[] {
   return name === '' ? [] : name.split('.')
-}
-
-function resolveName(known: ReadonlyMap<string, unknown>, name: string, scope: readonly string[]): string | undefined {
-  if (name.startsWith('.')) return known.has(name.slice(1)) ? name.slice(1) : undefined
-  for (let depth = scope.length; depth >= 0; depth--) {
-    const fullName = [...scope.slice(0, depth), name].join('.')
-    if (known.has(fullName)) return fullName
-  }
-  return undefined
 }
 
 function mapTypeOf(message: Message): string | undefined {

@@ -142,11 +142,13 @@ extend google.protobuf.FieldOptions {
     ['message M { oneof o { repeated int32 a = 1; } }', 'a member of a oneof cannot have a label'],
     ['message M { repeated map<int32, int32> a = 1; }', 'a map cannot have a label'],
     ['message M { int32 a = 99999999999; }', 'expected a field number'],
+    ['enum E { A = 2147483648; }', '1:14: expected a number'],
     ['message M { optional group G = 1 { optional group H = 2 {} } }', '1:36: a group cannot contain a group'],
     ['extend M { optional group G = 1 {} }', '1:12: the fields of an extension cannot contain a group'],
     ['import "a', 'a string is not closed on its line'],
     ['hello', 'expected syntax, package, import'],
     ['message M {'.repeat(200), 'nested deeper than 100'],
+    [`package ${'a.'.repeat(100)}a;`, '1:9: more than 100 parts'],
     [`option a = ${'{b:'.repeat(200)}`, 'nested deeper than 50'],
   ])('reports the location and the expected token of a syntax error: case %#', (text, message) => {
     expect(() => parseProto(text)).toThrow(message)

@@ -74,6 +74,28 @@ describe('parsing a Protobuf schema', () => {
   })
 
   it.each([
+    'message M { optional int32 a = 1 [deprecated = maybe]; }',
+    'option java_package = 5; message M {}',
+    'message M { optional int32 a = 1; reserved 2147483647; }',
+  ])('reports what cannot be compiled as an error of the schema: %s', (text) => {
+    expect(() => parse(text).formatted('serialized')).toThrow(
+      expect.objectContaining({ name: 'SchemaError', message: expect.stringContaining('cannot be compiled') }),
+    )
+  })
+
+  it('rejects a descriptor whose package name has too many parts, as in a text', () => {
+    const compiled = (parts: number) =>
+      Buffer.from(
+        toBinary(
+          FileDescriptorProtoSchema,
+          create(FileDescriptorProtoSchema, { name: 'x', syntax: 'proto3', package: Array(parts).fill('a').join('.') }),
+        ),
+      ).toString('base64')
+    expect(parse(compiled(100)).canonical).toContain('package a.a.')
+    expect(() => parse(compiled(101))).toThrow(SchemaError)
+  })
+
+  it.each([
     'google/protobuf/any.proto',
     'google/protobuf/descriptor.proto',
     'google/protobuf/struct.proto',
