@@ -1,6 +1,8 @@
 import { isObject, JsonNumber, type Json as JsonTree, parseJson, printString } from '../json-text.ts'
 
 const NESTING_MAX = 1_000
+/** The largest exponent of Java's `BigDecimal`. */
+const EXPONENT_MAX = 2 ** 31 - 1
 
 /**
  * Returns the text without whitespace, with members in their order (or sorted), as Jackson prints it with `BigDecimal`.
@@ -32,6 +34,7 @@ function decimal(text: string): string {
   if (fraction === '' && !/e/i.test(text)) return text
   const digits = `${whole}${fraction}`.replace(/^0+(?=\d)/, '')
   const scale = fraction.length - Number(exponent)
+  if (Math.abs(scale) > EXPONENT_MAX) throw new SyntaxError(`the exponent of a number is beyond ${EXPONENT_MAX}`)
   const adjusted = digits.length - scale - 1
   if (scale >= 0 && adjusted >= -6) return sign + placePoint(digits, scale)
   const mantissa = digits.length > 1 ? `${digits[0]}.${digits.slice(1)}` : digits

@@ -1,7 +1,7 @@
 import { javaSyntaxError } from '../../regex/java-syntax.ts'
 import { ecmaPattern, type Pattern } from '../../regex/pattern.ts'
 import type { Dialect } from './dialect.ts'
-import { Documents, type Located } from './references.ts'
+import { Documents, type Located, resolveUri } from './references.ts'
 import type {
   ArrayModel,
   Bound,
@@ -138,7 +138,7 @@ class Loader {
       return target
     }
     this.#unresolved.push(resolve)
-    return { kind: 'reference', target: resolve, ...commonOf({}, `ref ${new URL(ref, at.base).href}`) }
+    return { kind: 'reference', target: resolve, ...commonOf({}, `ref ${resolveUri(ref, at.base)}`) }
   }
 
   /** Returns one part for the types that `type` names, and one for each other type that has keywords in this schema. */

@@ -26,7 +26,7 @@ export class Documents {
     const base = idOf(root, dialect, NO_BASE) ?? NO_BASE
     this.root = { value: root, base, dialect }
     for (const [name, value] of references) {
-      const uri = resolve(name, base)
+      const uri = resolveUri(name, base)
       this.#add({ value, base: uri, dialect: dialectOf(value) }, uri)
     }
     this.#add(this.root, base)
@@ -34,7 +34,7 @@ export class Documents {
 
   /** Resolves `ref` relative to `from`. Throws `UnresolvedReference`. */
   find(ref: string, from: Located): Located {
-    const uri = resolve(ref, from.base)
+    const uri = resolveUri(ref, from.base)
     const hash = uri.indexOf('#')
     const [document, fragment] = hash < 0 ? [uri, ''] : [uri.slice(0, hash), uri.slice(hash + 1)]
     const whole = this.#byUri.get(uri) ?? this.#byUri.get(document)
@@ -75,10 +75,11 @@ export class Documents {
 function idOf(value: PlainJson, dialect: Dialect, base: string): string | undefined {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined
   const id = (value as PlainJsonObject)[dialect.idKeyword]
-  return typeof id === 'string' ? resolve(id, base) : undefined
+  return typeof id === 'string' ? resolveUri(id, base) : undefined
 }
 
-function resolve(reference: string, base: string): string {
+/** Resolves a reference relative to a base URI. Throws `UnresolvedReference` if the result is not a URI. */
+export function resolveUri(reference: string, base: string): string {
   try {
     return new URL(reference, base).href
   } catch {
@@ -95,10 +96,19 @@ function pointed(root: PlainJson, pointer: string): PlainJson | undefined {
   const steps = pointer
     .split('/')
     .slice(1)
-    .map((step) => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((step) => percentDecoded(step).replaceAll('~1', '/').replaceAll('~0', '~'))
   const [first = '', ...others] = steps
   const bucket = first === '$defs' ? ['$defs', 'definitions'] : [first]
   return bucket.map((name) => follow(root, [name, ...others])).find((found) => found !== undefined)
+}
+
+/** A step with an invalid escape names a member of this name, which rarely exists. */
+function percentDecoded(step: string): string {
+  try {
+    return decodeURIComponent(step)
+  } catch {
+    return step
+  }
 }
 
 function follow(root: PlainJson, steps: readonly string[]): PlainJson | undefined {

@@ -27,6 +27,9 @@ describe('canonicalJson', () => {
     ['[1,', 'expected a value at line 1, column 4'],
     ['[01]', "expected ',' or ']' at line 1, column 3"],
     ['['.repeat(5_000), 'nested deeper than 1000'],
+    // Java's BigDecimal cannot have them. The canonical text would not be JSON.
+    [`{"maximum":1e${'9'.repeat(400)}}`, 'the exponent of a number is beyond 2147483647'],
+    ['{"minimum":-1e-2147483648}', 'the exponent of a number is beyond 2147483647'],
   ])('rejects invalid JSON: case %#', (text, message) => {
     expect(() => canonicalJson(text)).toThrow(message)
   })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { jsonFormat } from '../../../src/formats/json/json-schema-format.ts'
 import type { PlainJson } from '../../../src/formats/json/schema-model.ts'
+import { SchemaError } from '../../../src/formats/schema-error.ts'
 
 // What Confluent's registry accepts was recorded with the two libraries it reads schemas with: everit-json-schema 1.14
 // up to draft 7, json-sKema from 2019-09 on.
@@ -58,6 +59,23 @@ describe('a new JSON schema with a dangling $ref', () => {
     { $schema: MODERN, definitions: { a: { b: DANGLING } } },
   ])('is accepted if the draft ignores the keyword: %j', (schema) => {
     expect(read(schema).canonical).toBe(JSON.stringify(schema))
+  })
+})
+
+describe('a JSON schema with a $ref that is no URI', () => {
+  it.each<[schema: PlainJson, message: string]>([
+    [{ $ref: 'http://[x' }, "'http://[x' is not a URI"],
+    [{ $id: 'urn:example:a', properties: { a: { $ref: 'other.json' } } }, "'other.json' is not a URI"],
+    [{ $ref: '#/definitions/%zz' }, "$ref '#/definitions/%zz' does not exist in the schema"],
+  ])('is invalid: %j', (schema, message) => {
+    expect(() => read(schema)).toThrow(message)
+    expect(() => read(schema)).toThrow(SchemaError)
+    const stored = read(schema, 'loose')
+    expect(() => stored.incompatibilities(stored, { roles: { reader: 'new', writer: 'old' } })).toThrow(SchemaError)
+  })
+
+  it('is valid if an invalid escape is the name of a definition', () => {
+    expect(read({ $ref: '#/definitions/%zz', definitions: { '%zz': {} } }).type).toBe('JSON')
   })
 })
 
