@@ -9,6 +9,7 @@ export type ApiRequest = {
   readonly path: string
   readonly query: URLSearchParams
   readonly accept: string | undefined
+  readonly contentType: string | undefined
   readonly body: unknown
 }
 
@@ -71,6 +72,7 @@ async function read(request: IncomingMessage): Promise<ApiRequest> {
     path: pathname,
     query: searchParams,
     accept: request.headers.accept,
+    contentType: request.headers['content-type'],
     body: text === '' ? undefined : JSON.parse(text),
   }
 }

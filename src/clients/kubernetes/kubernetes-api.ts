@@ -49,7 +49,9 @@ export type OnResponse = (method: string, host: string, status: number, tookMs: 
 
 export const APPLY_PATCH = 'application/apply-patch+yaml'
 export const MERGE_PATCH = 'application/merge-patch+json'
+export const JSON_PATCH = 'application/json-patch+json'
 const REQUEST_MS = 30_000
+/** Connections for requests that end. Each watch has one more, because it would keep a connection from all other requests. */
 const SOCKETS_MAX = 16
 const USER_AGENT = `weir/${packageVersion()}`
 
@@ -64,6 +66,7 @@ export class KubernetesApi {
   readonly #server: URL
   readonly #onResponse: OnResponse
   #agent: Agent | undefined
+  #watchCount = 0
 
   constructor(config: KubeConfig, onResponse: OnResponse = () => undefined) {
     const cluster = config.getCurrentCluster()
@@ -96,13 +99,18 @@ export class KubernetesApi {
 
   /** Yields each line of the response as JSON until the server ends the response. Rejects with an `ApiError`. */
   async *watch<T>(call: ApiCall & { readonly signal: AbortSignal }): AsyncGenerator<T> {
-    const response = await this.#exchange(call)
+    this.#watchCount += 1
     try {
-      for await (const line of readLines(response)) yield JSON.parse(line) as T
-    } catch (error) {
-      throw unreachable(this.#server, error)
+      const response = await this.#exchange(call)
+      try {
+        for await (const line of readLines(response)) yield JSON.parse(line) as T
+      } catch (error) {
+        throw unreachable(this.#server, error)
+      } finally {
+        response.destroy()
+      }
     } finally {
-      response.destroy()
+      this.#watchCount -= 1
     }
   }
 
@@ -147,7 +155,7 @@ export class KubernetesApi {
     // The agents of the official client have no keep-alive, so every connection would be closed after one response.
     const agent = options.agent as Agent & { keepAlive?: boolean }
     agent.keepAlive = true
-    agent.maxSockets = SOCKETS_MAX
+    agent.maxSockets = SOCKETS_MAX + this.#watchCount
     this.#agent = agent
     return options
   }

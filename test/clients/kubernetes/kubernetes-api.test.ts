@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openKubernetesApi } from '../../../src/clients/kubernetes/kubernetes-api.ts'
+import { json, scriptedApi } from '../../support/scripted-api.ts'
 
 let directory: string
 beforeAll(() => {
@@ -47,4 +48,21 @@ it('a kubeconfig with an invalid server is an error that shows it', () => {
   expect(() => openKubernetesApi(kubeconfig(withServer('nowhere')))).toThrow(
     "the kubeconfig has no valid URL as the server of the cluster 'ours': 'nowhere'",
   )
+})
+
+it('watches leave connections to other requests', async () => {
+  const script = await scriptedApi()
+  const ended = new AbortController()
+  const watches = Array.from({ length: 40 }, async () => {
+    for await (const _ of script.api.watch({ method: 'GET', path: '/watched', signal: ended.signal })) return
+  })
+  for (const _ of watches) (await script.next()).response.writeHead(200).flushHeaders()
+  const sent = script.api.send({ method: 'GET', path: '/lease' })
+  const { asked, response } = await script.next()
+  expect(asked.path).toBe('/lease')
+  json(response, { kind: 'Lease' })
+  expect(await sent).toEqual({ kind: 'Lease' })
+  ended.abort()
+  await Promise.allSettled(watches)
+  script.api.close()
 })
