@@ -1,4 +1,10 @@
-import { APPLY_PATCH, ApiError, type KubernetesApi } from '../../../clients/kubernetes/kubernetes-api.ts'
+import {
+  APPLY_PATCH,
+  type ApiCall,
+  ApiError,
+  JSON_PATCH,
+  type KubernetesApi,
+} from '../../../clients/kubernetes/kubernetes-api.ts'
 import type { Clock } from '../../../common/clock.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
 import { FINALIZER } from '../../controller/finalizer.ts'
@@ -140,11 +146,31 @@ export class KubernetesCluster implements Cluster {
     if (known === undefined) return
     const [kind] = key.split('/') as [ResourceKind]
     const { metadata, ...rest } = identityOf(key, known.identity)
-    const finalizers = present ? [FINALIZER[kind]] : []
-    await this.#apply(key, {
+    const finalizer = FINALIZER[kind]
+    const finalizers = present ? [finalizer] : []
+    const object = await this.#apply(key, {
       manager: FINALIZER_MANAGER,
       subresource: '',
       body: { ...rest, metadata: { ...metadata, finalizers } },
+    })
+    const at = object?.metadata.finalizers?.indexOf(finalizer) ?? -1
+    if (!present && at >= 0) await this.#removeFinalizer(key, metadata.uid, at)
+  }
+
+  /**
+   * Removes a finalizer that belongs to another field manager, because the object was restored from a backup, for example. An
+   * apply would keep it, and the object would exist for ever.
+   */
+  async #removeFinalizer(key: ResourceKey, uid: string, at: number): Promise<void> {
+    const [kind] = key.split('/') as [ResourceKind]
+    const path = `/metadata/finalizers/${at}`
+    await this.#patch(key, {
+      contentType: JSON_PATCH,
+      body: [
+        { op: 'test', path: '/metadata/uid', value: uid },
+        { op: 'test', path, value: FINALIZER[kind] },
+        { op: 'remove', path },
+      ],
     })
   }
 
@@ -196,27 +222,35 @@ export class KubernetesCluster implements Cluster {
     )
   }
 
-  /**
-   * Server-side apply. The response updates the cache at once, because the watch may be late. Does nothing for an
-   * object that was deleted or replaced.
-   */
-  async #apply(
+  /** Server-side apply. */
+  #apply(
     key: ResourceKey,
     write: { readonly manager: string; readonly subresource: string; readonly body: object },
-  ): Promise<void> {
-    const [kind, namespace, name] = key.split('/') as [ResourceKind, string, string]
-    const path = `${pathOf(kind, namespace)}/${encodeURIComponent(name)}${write.subresource}`
+  ): Promise<CustomObject | undefined> {
     const query = { fieldManager: write.manager, force: true }
+    return this.#patch(key, { query, subresource: write.subresource, body: write.body, contentType: APPLY_PATCH })
+  }
+
+  /**
+   * The response updates the cache at once, because the watch may be late. Does nothing for an object that was deleted or
+   * replaced.
+   */
+  async #patch(
+    key: ResourceKey,
+    { subresource = '', ...patch }: Pick<ApiCall, 'query' | 'body' | 'contentType'> & { readonly subresource?: string },
+  ): Promise<CustomObject | undefined> {
+    const [kind, namespace, name] = key.split('/') as [ResourceKind, string, string]
+    const path = `${pathOf(kind, namespace)}/${encodeURIComponent(name)}${subresource}`
     try {
       const { api, clock } = this.#options
       this.#writtenAtMs = clock.monotonicMs()
-      const { body } = write
-      const call = { method: 'PATCH', path, query, body, contentType: APPLY_PATCH, timeoutMs: WRITE_MS } as const
-      const object = await api.send<CustomObject>(call)
+      const object = await api.send<CustomObject>({ method: 'PATCH', path, timeoutMs: WRITE_MS, ...patch })
       // The watch may have been faster: removing the last finalizer returns an object that no longer exists.
       if (this.#known.get(key)?.identity.metadata.uid === object.metadata.uid) this.#put(kind, object)
+      return object
     } catch (error) {
       if (!(error instanceof ApiError && isGone(error))) throw error
+      return undefined
     }
   }
 

@@ -166,6 +166,25 @@ describe('KubernetesCluster', () => {
     await off
   })
 
+  it('removes its finalizer also where another field manager owns it, as after a restore of the object', async () => {
+    const finalizers = ['example.com/theirs', 'weir.dev/subject']
+    await started([subject(5, { metadata: { finalizers } })])
+    const off = cluster.setFinalizer(KEY, false)
+    // A server-side apply keeps what others own.
+    json((await script.next()).response, subject(5, { metadata: { finalizers } }))
+    const { asked, response } = await script.next()
+    expect([asked.method, asked.path]).toEqual(['PATCH', '/apis/weir.dev/v1alpha1/namespaces/shop/subjects/user'])
+    expect(asked.contentType).toBe('application/json-patch+json')
+    expect(asked.body).toEqual([
+      { op: 'test', path: '/metadata/uid', value: 'u-1' },
+      { op: 'test', path: '/metadata/finalizers/1', value: 'weir.dev/subject' },
+      { op: 'remove', path: '/metadata/finalizers/1' },
+    ])
+    json(response, subject(21, { metadata: { finalizers: ['example.com/theirs'] } }))
+    await off
+    expect(cluster.get(KEY)?.metadata.finalizers).toEqual([])
+  })
+
   it('does not restore a deleted resource from the response to the removal of its finalizer', async () => {
     await started([subject(5, { metadata: { finalizers: ['weir.dev/subject'] } })])
     const off = cluster.setFinalizer(KEY, false)
