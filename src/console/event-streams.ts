@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { onceClosed } from '../http/response-close.ts'
 import type { ChangeFeed, ObjectChange } from './change-feed.ts'
 
 /** Changes are collected for so long, so that a busy program does not send an event for each record. */
@@ -49,7 +50,8 @@ export class EventStreams {
     const unsubscribe = this.#feed.subscribe((change) => {
       if (mayRead(change)) stream.add(change)
     })
-    response.once('close', () => {
+    // The page may have been closed while its user was authenticated.
+    onceClosed(response, () => {
       unsubscribe()
       stream.close()
       this.#streams.delete(stream)

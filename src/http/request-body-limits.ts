@@ -8,6 +8,7 @@ import { HttpError } from './http-error.ts'
 import { JsonStructure } from './json-structure.ts'
 import type { CountLimit, LimitReason } from './limit-metrics.ts'
 import type { HttpLimits } from './limit-settings.ts'
+import { onceClosed } from './response-close.ts'
 
 export type RequestBodyOptions = {
   readonly limits: HttpLimits
@@ -39,8 +40,14 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Releases the bytes that this request has acquired from the byte budget. */
     releaseBody: (() => void) | undefined
+    /** Whether the response to a request with a large body is closed, so that nothing would release further bytes. */
+    isResponseClosed: boolean
     /** True: the rest of a rejected body is read and discarded, so that the client reads the response. */
     isBodyDrained: boolean
+  }
+  interface FastifyInstance {
+    /** For the parser of a route that passes bodies on as they are: receives a body, with the limits of all bodies. */
+    readBody(request: FastifyRequest, payload: IncomingMessage): Promise<Buffer>
   }
 }
 
@@ -48,12 +55,16 @@ declare module 'fastify' {
 export function registerLimitedBodyParser(app: FastifyInstance, options: RequestBodyOptions): void {
   const bodies = new LimitedBodyReader(options)
   app.decorateRequest('releaseBody', undefined)
+  app.decorateRequest('isResponseClosed', false)
   app.decorateRequest('isBodyDrained', false)
   app.addHook('preParsing', (request, reply, payload, done) => {
     const { 'content-length': length, 'transfer-encoding': encoding, 'content-type': type } = request.headers
     // The budget is held until the response is sent or aborted, because the parsed body uses memory, too.
     if (encoding !== undefined || Number(length) > SMALL_BYTES_MAX) {
-      reply.raw.once('close', () => request.releaseBody?.())
+      onceClosed(reply.raw, () => {
+        request.isResponseClosed = true
+        request.releaseBody?.()
+      })
     }
     // The stream of a request without a body has ended before (`optimizeEmptyRequests`); a parser would wait for its end.
     done(null, payload.readableEnded && type !== undefined ? Readable.from([]) : payload)
@@ -67,6 +78,7 @@ export function registerLimitedBodyParser(app: FastifyInstance, options: Request
     done()
   })
   app.removeAllContentTypeParsers()
+  app.decorate('readBody', (request: FastifyRequest, payload: IncomingMessage) => bodies.readBytes(request, payload))
   const read = (request: FastifyRequest, payload: IncomingMessage) => bodies.read(request, payload)
   app.addContentTypeParser([...options.consumes], read)
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) => {
@@ -88,8 +100,16 @@ class LimitedBodyReader {
   }
 
   async read(request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
-    const { parseLarge, exactIntegers, onBodyRead } = this.#options
-    const body = new ArrivingBody(request, payload, this.#options, this.#budget)
+    const { parseLarge, exactIntegers } = this.#options
+    const structure = parseLarge ? undefined : new JsonStructure(PARTS_MAX)
+    const bytes = await this.readBytes(request, payload, structure)
+    return parseLarge && bytes.length > SMALL_BYTES_MAX ? parseLarge(bytes) : parseJson(bytes, exactIntegers)
+  }
+
+  /** Without `structure`, the body is not checked for structures that are slow to parse. */
+  async readBytes(request: FastifyRequest, payload: IncomingMessage, structure?: JsonStructure): Promise<Buffer> {
+    const { limits, limited, onBodyRead } = this.#options
+    const body = new ArrivingBody({ request, payload, limits, limited, budget: this.#budget, structure })
     this.#arriving.add(body)
     this.#timer ??= setInterval(() => this.#checkPace(), PACE_CHECK_MS).unref()
     let bytes: Buffer
@@ -99,7 +119,7 @@ class LimitedBodyReader {
       this.#arriving.delete(body)
     }
     onBodyRead(request.raw)
-    return parseLarge && bytes.length > SMALL_BYTES_MAX ? parseLarge(bytes) : parseJson(bytes, exactIntegers)
+    return bytes
   }
 
   #checkPace(): void {
@@ -111,14 +131,21 @@ class LimitedBodyReader {
   }
 }
 
+type ArrivingBodyOptions = Pick<RequestBodyOptions, 'limits' | 'limited'> & {
+  readonly request: FastifyRequest
+  readonly payload: IncomingMessage
+  readonly budget: ByteSemaphore
+  /** Undefined if this thread does not parse the body. */
+  readonly structure: JsonStructure | undefined
+}
+
 /** A body that is being received. Reading is paused while it waits for the byte budget. */
 class ArrivingBody {
   readonly whole: Promise<Buffer>
   readonly #request: FastifyRequest
   readonly #payload: IncomingMessage
-  readonly #options: RequestBodyOptions
+  readonly #options: Pick<RequestBodyOptions, 'limits' | 'limited'>
   readonly #budget: ByteSemaphore
-  /** Undefined if large bodies are parsed in another thread. */
   readonly #structure: JsonStructure | undefined
   /** The content length, or the limit if there is none. */
   readonly #bytesMax: number
@@ -129,14 +156,14 @@ class ArrivingBody {
   #isWaiting = false
   #isEnded = false
 
-  constructor(request: FastifyRequest, payload: IncomingMessage, options: RequestBodyOptions, budget: ByteSemaphore) {
+  constructor({ request, payload, limits, limited, budget, structure }: ArrivingBodyOptions) {
     const { 'content-length': announced } = request.headers
-    const { bodyBytesMax } = options.limits
+    const { bodyBytesMax } = limits
     this.#request = request
     this.#payload = payload
-    this.#options = options
+    this.#options = { limits, limited }
     this.#budget = budget
-    this.#structure = options.parseLarge ? undefined : new JsonStructure(PARTS_MAX)
+    this.#structure = structure
     this.#bytesMax = announced === undefined ? bodyBytesMax : Number(announced)
     this.#bytes = Buffer.allocUnsafeSlow(Math.min(this.#bytesMax, SMALL_BYTES_MAX))
     this.whole = this.#settled.promise
@@ -178,12 +205,13 @@ class ArrivingBody {
       this.#refuse('bodies_bytes', new HttpError(503, message))
       return
     }
-    this.#request.releaseBody = release
-    if (this.#payload.destroyed && !this.#payload.complete) {
-      // The connection was closed during the wait, so the close handler that releases the budget has already run.
+    // The client has disconnected during the wait, perhaps after it had sent the whole body.
+    if (this.#request.isResponseClosed || (this.#payload.destroyed && !this.#payload.complete)) {
       release()
+      this.#abort()
       return
     }
+    this.#request.releaseBody = release
     const bytes = Buffer.allocUnsafeSlow(this.#bytesMax)
     this.#bytes.copy(bytes, 0, 0, this.#used)
     this.#bytes = bytes

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { ByteSemaphore } from './byte-semaphore.ts'
 import type { ErrorResponse } from './http-error.ts'
 import type { CountLimit } from './limit-metrics.ts'
+import { onceClosed } from './response-close.ts'
 
 /** Smaller responses fit into the buffers of the connection. */
 const LARGE_BYTES_MIN = 64 * 1024
@@ -15,7 +16,7 @@ export function limitResponseBytes(app: FastifyInstance, bytesMax: number, limit
     if (!isWhole || payload.length < LARGE_BYTES_MIN) return done(null, payload)
     const release = budget.tryAcquire(Buffer.byteLength(payload))
     if (release) {
-      reply.raw.once('close', release)
+      onceClosed(reply.raw, release)
       return done(null, payload)
     }
     limited('responses_bytes')

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, IncomingMessage, request, ServerResponse } from 'node:http'
+import { type AddressInfo, Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { ChangeFeed } from '../../src/console/change-feed.ts'
 import { type EventReader, EventStreams } from '../../src/console/event-streams.ts'
@@ -94,6 +94,17 @@ it('The number of streams is limited, and a closed stream makes room for another
   responses[0]?.destroy()
   await until('the end of a stream', WAIT, () => open() < STREAMS_MAX)
   expect((await connect()).statusCode).toBe(200)
+})
+
+it('A page that was closed before its stream is opened takes the place of no other', async () => {
+  const feed = new ChangeFeed()
+  const streams = new EventStreams(feed)
+  for (let page = 0; page < STREAMS_MAX + 1; page++) {
+    const response = new ServerResponse(new IncomingMessage(new Socket()))
+    response.destroy()
+    await once(response, 'close')
+    expect(streams.open(response, { mayRead: () => true })).toBe(true)
+  }
 })
 
 it('A page that does not read its events is disconnected', async () => {
