@@ -6,7 +6,7 @@ const ATTEMPTS_MAX = 10
 /** Maximum failed attempts per address in a window. Beyond it, each name has one attempt. */
 const ADDRESS_ATTEMPTS_MAX = 50
 const WINDOW_MS = 60_000
-/** Maximum number of entries: hashing is slow enough that a window cannot fill the table. */
+/** Maximum number of entries: only attempts that hash leave one, which is slow enough that a window cannot fill the table. */
 const ENTRIES_MAX = 20_000
 
 type Entry = { attempts: number; readonly sinceMs: number }
@@ -38,10 +38,14 @@ export class LoginRateLimiter {
 
   /** Counts an attempt. Call the result to undo it if the attempt was not a wrong password. */
   begin(address: string, name: string): () => void {
-    const counted = [networkOf(address), keyOf(address, name)].map((key) => this.#entryOf(key))
-    for (const entry of counted) entry.attempts += 1
+    const counted = [networkOf(address), keyOf(address, name)].map((key) => ({ key, entry: this.#entryOf(key) }))
+    for (const { entry } of counted) entry.attempts += 1
     return () => {
-      for (const entry of counted) entry.attempts -= 1
+      for (const { key, entry } of counted) {
+        entry.attempts -= 1
+        // An attempt without hashing, because too many were waiting, must not leave an entry.
+        if (entry.attempts === 0 && this.#entries.get(key) === entry) this.#entries.delete(key)
+      }
     }
   }
 
