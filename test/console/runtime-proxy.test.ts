@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { proxyPath, runtimeProxyRoutes } from '../../src/console/routes/runtime-proxy-routes.ts'
+import type { HttpLimits } from '../../src/http/limit-settings.ts'
 import { startHttpServer } from '../../src/http/server.ts'
 
 type Received = {
@@ -35,7 +36,15 @@ it('A request reaches the runtime unchanged, with the credentials of the user an
 
 it('A path cannot leave the URL of the runtime', async () => {
   const { port, received } = await startProxy()
-  for (const path of ['/../admin', '/%2e%2e/admin', '/a/./b', '/..?x']) {
+  for (const path of [
+    '/../admin',
+    '/%2e%2e/admin',
+    '/a/./b',
+    '/..?x',
+    '/a/%2e%2e%2Fadmin',
+    '/a%2f..',
+    '/a%5C..%5cadmin',
+  ]) {
     expect(await statusOf(port, `${proxyPath('worker', 'team a')}${path}`)).toBe(400)
   }
   expect(received).toEqual([])
@@ -49,6 +58,21 @@ it('A runtime that is not configured is 404, and one that does not respond is 50
   expect(await failed.json()).toMatchObject({ message: expect.stringContaining('dead does not respond') })
 })
 
+it('Bodies of requests count against the byte budget of the server', async () => {
+  const { url, received } = await startProxy({ bodiesBytesMax: 200_000, bodiesWaitTimeoutMs: 20 })
+  const post = (body: string | ReadableStream) =>
+    fetch(`${url}${proxyPath('worker', 'team a')}/connectors`, { method: 'POST', body, duplex: 'half' } as RequestInit)
+  const held = new TransformStream<Uint8Array>()
+  const writer = held.writable.getWriter()
+  const first = post(held.readable)
+  await writer.write(new Uint8Array(100_000))
+  await expect.poll(async () => (await post('x'.repeat(150_000))).status).toBe(503)
+  await writer.close()
+  expect((await first).status).toBe(201)
+  expect((await post('x'.repeat(150_000))).status).toBe(201)
+  expect(received.map(({ body }) => body.length)).toEqual(expect.arrayContaining([100_000, 150_000]))
+})
+
 it('A page of another site cannot send a request to a runtime', async () => {
   const { url, received } = await startProxy()
   const response = await fetch(`${url}${proxyPath('worker', 'team a')}/connectors/a/pause`, {
@@ -60,7 +84,7 @@ it('A page of another site cannot send a request to a runtime', async () => {
 })
 
 /** A proxy with the worker `team a`, which is a server that records requests, and the worker `dead`. */
-async function startProxy() {
+async function startProxy(limits: Partial<HttpLimits> = {}) {
   const received: Received[] = []
   const runtime = createServer(async (request, response) => {
     const { url = '', method = '', headers } = request
@@ -83,6 +107,7 @@ async function startProxy() {
     logger: silentLogger(),
     consumes: ['application/json'],
     produces: ['application/json'],
+    limits,
     routes: (app) => runtimeProxyRoutes(app, (kind, name) => runtimes.get(`${kind} ${name}`)),
   })
   onTestFinished(() => server.stop(0))

@@ -1,9 +1,10 @@
-import { request as overHttp } from 'node:http'
+import { type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps, type RequestOptions } from 'node:https'
 import { pipeline } from 'node:stream/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { messageOf } from '../../common/errors.ts'
 import { HttpError } from '../../http/http-error.ts'
+import { onceClosed } from '../../http/response-close.ts'
 
 /** How to reach the REST API of a runtime. There are no credentials in it: those of the user are passed on. */
 export type ProxiedRuntime = {
@@ -30,7 +31,6 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 const PASSED_ON = ['accept', 'authorization', 'content-type', 'if-none-match']
 const PASSED_BACK = ['content-type', 'etag', 'retry-after', 'cache-control']
 const TIMEOUT_MS = 90_000
-const BODY_BYTES_MAX = 10 * 1024 * 1024
 const PATH = /^\/ui\/runtimes\/[^/]+\/[^/]+(\/.*)?$/s
 
 /**
@@ -41,8 +41,8 @@ export function runtimeProxyRoutes(app: FastifyInstance, find: FindRuntime): voi
   void app.register((within, _options, done) => {
     // Bodies are passed on as they are.
     within.removeAllContentTypeParsers()
-    within.addContentTypeParser('*', { bodyLimit: BODY_BYTES_MAX, parseAs: 'buffer' }, (_request, body, parsed) =>
-      parsed(null, body),
+    within.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) =>
+      app.readBody(request, payload),
     )
     within.route<{ Params: { kind: string; name: string } }>({
       method: [...METHODS],
@@ -75,8 +75,8 @@ async function passOn(
   runtime: ProxiedRuntime,
   { name, path }: { readonly name: string; readonly path: string },
 ) {
-  // A proxy in front of the runtime might leave the path of its URL.
-  if (path.split(/[/?]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment)))
+  // A proxy in front of the runtime might leave the path of its URL, also after it has decoded the path.
+  if (path.split(/[/?\\]|%2f|%5c/i).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment)))
     throw new HttpError(400, 'the path must not contain . or .. as a segment')
   const url = new URL(runtime.url)
   const body = request.body as Buffer | undefined
@@ -85,9 +85,9 @@ async function passOn(
   )
   const stopped = AbortSignal.timeout(TIMEOUT_MS)
   const left = new AbortController()
-  reply.raw.once('close', () => left.abort())
+  onceClosed(reply.raw, () => left.abort())
   const send = url.protocol === 'https:' ? overHttps : overHttp
-  const { promise, resolve, reject } = Promise.withResolvers<import('node:http').IncomingMessage>()
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   send({
     ...(url.protocol === 'https:' ? runtime.tls : {}),
     host: url.hostname.replace(/^\[|\]$/g, ''),
