@@ -192,11 +192,13 @@ function createRequestListener(
 }
 
 function negotiateResponses(app: FastifyInstance, produces: readonly string[]): void {
-  app.decorateRequest('answerType', produces[0] ?? 'application/json')
+  const preferred = produces[0] ?? 'application/json'
+  // Also the type of a response to a request that an earlier hook rejects.
+  app.decorateRequest('responseType', preferred)
   app.addHook('onRequest', (request, _reply, done) => {
     countWork(REQUEST_WORK)
     const type = negotiateMediaType(request.headers.accept, produces)
-    request.responseType = type ?? produces[0] ?? 'application/json'
+    request.responseType = type ?? preferred
     done(type === undefined && !isOperationalPath(request.url) ? new HttpError(406) : undefined)
   })
   // Fastify adds a charset. The originals do not, and old clients compare the whole header.

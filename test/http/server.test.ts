@@ -69,6 +69,13 @@ describe('HTTP server', () => {
     expect([short.headers.get('content-encoding'), await short.json()]).toEqual([null, { name: 'a' }])
   })
 
+  it('has a content type also in the response to a request that the first check rejects', async () => {
+    const url = await start()
+    const headers = { 'sec-fetch-site': 'cross-site', 'content-type': 'application/json' }
+    const response = await fetch(`${url}/things`, { method: 'POST', headers, body: '{}' })
+    expect([response.status, response.headers.get('content-type')]).toEqual([403, JSON_V1])
+  })
+
   it('responds to an invalid URL with the usual error envelope', async () => {
     const response = await fetch(`${await start()}/things/%E0%A4%A`)
     expect([response.status, response.headers.get('content-type')]).toEqual([400, JSON_V1])
