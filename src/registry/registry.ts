@@ -5,6 +5,7 @@ import type { Leadership } from './leadership/leader-election.ts'
 import type { LeaderWriter } from './leadership/leader-writer.ts'
 import type { SchemaOperation } from './metrics/schema-operation-metrics.ts'
 import { RegistryError } from './model/registry-error.ts'
+import { FormatNotLoadedError } from './model/schema-types.ts'
 import type { WriteErrorMessages } from './model/write-error-messages.ts'
 import { WriteQueue } from './write-queue.ts'
 
@@ -64,7 +65,8 @@ export class Registry {
 
   /**
    * Calls `act` with the input of a decision. If a result for a large schema is missing, the compatibility worker
-   * computes it and `act` is called again: decisions stay pure functions, and other requests do not wait.
+   * computes it and `act` is called again: decisions stay pure functions, and other requests do not wait. So is the code of a
+   * schema type loaded that only the decision knows, such as that of the latest version.
    */
   async withDecisionContext<Result>(
     act: (context: DecisionContext) => Result | Promise<Result>,
@@ -75,8 +77,9 @@ export class Registry {
       try {
         return await act(context)
       } catch (error) {
-        if (!(error instanceof MissingWorkerResult)) throw error
-        await workerResults.find(error.workerJob, this.compatibilityWorker)
+        if (error instanceof MissingWorkerResult) await workerResults.find(error.workerJob, this.compatibilityWorker)
+        else if (error instanceof FormatNotLoadedError) await context.schemas.formats.load(error.type)
+        else throw error
       }
     }
   }

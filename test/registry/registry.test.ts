@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { BrokerError } from '../../src/broker/broker-error.ts'
+import { guidOf } from '../../src/registry/model/schema.ts'
+import { toSubject } from '../../src/registry/model/subject.ts'
 import { startTestRegistry } from '../support/registry.ts'
 import { until } from '../support/until.ts'
 
@@ -15,6 +17,31 @@ describe('a write', () => {
     await Promise.all(waiting)
     await write('READONLY')
     expect(test.written).toHaveLength(10_001)
+    await test.stop()
+  })
+
+  it('loads the code of the schema type of an earlier version, which a request without a schema takes', async () => {
+    const test = await startTestRegistry()
+    const subject = toSubject('s')
+    const text = 'syntax = "proto3";\n\nmessage M {}\n'
+    const content = { type: 'PROTOBUF' as const, text, references: [], metadata: undefined, ruleSet: undefined }
+    const value = {
+      subject,
+      version: 1,
+      id: 1,
+      content: { ...content, guid: guidOf(content) },
+      deleted: false,
+      extra: {},
+    }
+    await test.registry.write(
+      () => ({ records: [{ kind: 'schema', subject, version: 1, value }], answer: undefined }),
+      MODE,
+    )
+    const metadata = { properties: { owner: 'me' } }
+    expect(await test.call('POST', '/subjects/s/versions', { metadata })).toMatchObject({
+      status: 200,
+      body: { version: 2, schemaType: 'PROTOBUF', metadata, schema: text },
+    })
     await test.stop()
   })
 

@@ -10,6 +10,16 @@ const LOADERS: Readonly<Record<FormatType, () => Promise<Format>>> = {
   PROTOBUF: async () => (await import('../../formats/protobuf/protobuf-format.ts')).protobufFormat,
 }
 
+/** Thrown by a decision that needs the code of a schema type. It is loaded, and the decision is repeated. */
+export class FormatNotLoadedError extends Error {
+  readonly type: FormatType
+
+  constructor(type: FormatType) {
+    super(`the format ${type} was not loaded before it was needed`)
+    this.type = type
+  }
+}
+
 /** The schema types. The code of a type is loaded with its first schema, because most registries use only one type. */
 export class Formats {
   readonly #loaded = new Map<FormatType, Format>()
@@ -21,10 +31,10 @@ export class Formats {
     this.#loaded.set(type, await LOADERS[type]())
   }
 
-  /** Throws an `Error` if the type was not loaded. */
+  /** Throws `FormatNotLoadedError`. */
   get(type: FormatType): Format {
     const format = this.#loaded.get(type)
-    if (!format) throw new Error(`the format ${type} was not loaded before it was needed`)
+    if (!format) throw new FormatNotLoadedError(type)
     return format
   }
 }
