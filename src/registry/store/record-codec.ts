@@ -1,3 +1,4 @@
+import type { ZodType } from 'zod'
 import { type Mode, REGISTRY_MODES } from '../../clients/registry-client.ts'
 import type { FormatType } from '../../formats/format.ts'
 import type { SchemaReference } from '../../formats/references.ts'
@@ -207,9 +208,10 @@ function unknownMembers(value: RecordMembers): RecordMembers {
 
 function toContent(value: RecordMembers, md5: unknown): SchemaContent {
   const text = toText(value['schema'], 'schema')
-  const references = (value['references'] ?? NO_REFERENCES) as readonly SchemaReference[]
-  const metadata = value['metadata'] ? (metadataSpec.safeParse(value['metadata']).data as Metadata) : undefined
-  const ruleSet = value['ruleSet'] ? (ruleSetSpec.safeParse(value['ruleSet']).data as RuleSet) : undefined
+  const references = value['references'] ? toReferences(value['references']) : NO_REFERENCES
+  // A schema without its rules must not be served: clients would write what they have to encrypt.
+  const metadata = value['metadata'] ? (parsed(metadataSpec, value['metadata'], 'metadata') as Metadata) : undefined
+  const ruleSet = value['ruleSet'] ? (parsed(ruleSetSpec, value['ruleSet'], 'rule set') as RuleSet) : undefined
   return {
     guid: typeof md5 === 'string' ? toUuid(md5) : guidOf({ text, references, metadata, ruleSet }),
     type: (value['schemaType'] ?? 'AVRO') as FormatType,
@@ -218,6 +220,32 @@ function toContent(value: RecordMembers, md5: unknown): SchemaContent {
     metadata,
     ruleSet,
   }
+}
+
+function toReferences(value: unknown): readonly SchemaReference[] {
+  const isReference = (one: unknown) => {
+    const { name, subject, version } = Object(one) as Partial<Record<keyof SchemaReference, unknown>>
+    return typeof name === 'string' && typeof subject === 'string' && Number.isInteger(version)
+  }
+  if (Array.isArray(value) && value.every(isReference)) return value as readonly SchemaReference[]
+  throw new Error('its references are invalid')
+}
+
+/** Null entries, which Java permits in maps and lists, are omitted. */
+function parsed(spec: ZodType, value: unknown, what: string): unknown {
+  const found = spec.safeParse(value)
+  if (found.success) return found.data
+  const { success, data, error } = spec.safeParse(withoutNulls(value))
+  if (success) return data
+  throw new Error(`its ${what} is invalid: ${error.issues[0]?.path.join('.')}`)
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((item) => item !== null).map(withoutNulls)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => (member === null ? [] : [[name, withoutNulls(member)]])),
+  )
 }
 
 function toMode(word: unknown): Mode {

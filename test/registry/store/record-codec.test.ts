@@ -82,6 +82,34 @@ describe('records of the topic', () => {
     expect(() => decode(key, null)).toThrow()
   })
 
+  it.each([
+    ['"references":[{"name":"n","subject":null,"version":1}]', 'its references are invalid'],
+    ['"references":{"name":"n"}', 'its references are invalid'],
+    ['"metadata":{"tags":5}', 'its metadata is invalid: tags'],
+    ['"ruleSet":{"domainRules":[{"name":"r","kind":"ENCRYPT"}]}', 'its rule set is invalid: domainRules.0.kind'],
+  ])('cannot be read with %s, which must not be dropped', (member, reason) => {
+    const key = '{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}'
+    const md5 = '"md5":"d629bb05-ad85-3d20-fbcb-895de3c459f7"'
+    expect(() => decode(key, `{"subject":"s","version":1,"id":7,${md5},${member},"schema":"{}"}`)).toThrow(reason)
+  })
+
+  it('may have null entries in maps and lists, as Java permits', () => {
+    const ruleSet =
+      '{"domainRules":[{"name":"r","mode":"WRITE","type":"T","tags":["a",null],"params":{"x":null,"y":"z"}}]}'
+    const schema = decode(
+      '{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}',
+      `{"subject":"s","version":1,"id":7,"references":null,"ruleSet":${ruleSet},"schema":"{}"}`,
+    )
+    expect(schema).toMatchObject({
+      value: {
+        content: {
+          references: [],
+          ruleSet: { domainRules: [{ name: 'r', mode: 'WRITE', type: 'T', tags: ['a'], params: { y: 'z' } }] },
+        },
+      },
+    })
+  })
+
   it('keep unknown members', () => {
     const key = '{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}'
     const value =
