@@ -129,8 +129,11 @@ export class FakeRegistry implements RegistryClient {
     return mode
   }
 
-  async putMode(mode: Mode, subject = GLOBAL) {
+  async putMode(mode: Mode, subject = GLOBAL, { force = false } = {}) {
     this.#write(`putMode ${subject} ${mode}`)
+    const hasSubjects = [...this.schemas.keys()].some((one) => one.startsWith(subject))
+    if (mode === 'IMPORT' && !force && hasSubjects && this.modes.get(subject) !== mode)
+      throw new RequestError(422, 42205, 'Cannot import since found existing subjects')
     this.modes.set(subject, mode)
   }
 

@@ -88,6 +88,19 @@ export function wasWritten({ previousMode, previousCompatibility }: RegistryMode
   return previousMode !== undefined || previousCompatibility !== undefined
 }
 
+/**
+ * The modes and levels that this resource may have set last. A crash can have prevented that the declared ones were
+ * recorded.
+ */
+export function lastWritten(resource: Resource<'RegistryMode'>) {
+  const { spec, status } = resource
+  const window = spec.window?.id === status.window?.id ? status.window : undefined
+  return {
+    modes: [status.appliedMode, targetMode(resource, window)],
+    levels: [status.appliedCompatibility, spec.compatibility],
+  }
+}
+
 /** Undefined if the resource declares a level only. */
 function targetMode({ spec }: Resource<'RegistryMode'>, window: Window | undefined): Mode | undefined {
   return window?.phase === 'Closed' ? (spec.window?.then ?? 'READWRITE') : spec.mode
@@ -143,9 +156,10 @@ export function restoredLevel(previous: Previous | undefined): RegistryModeStep 
     : { do: 'delete-level' }
 }
 
+/** With `force`, because the scope can have subjects since it was in IMPORT, and must not lose its deleted versions. */
 export function restoredMode(previous: Previous | undefined): RegistryModeStep {
   return previous?.explicit === true && previous.value !== undefined
-    ? { do: 'put-mode', mode: previous.value as Mode, force: false }
+    ? { do: 'put-mode', mode: previous.value as Mode, force: previous.value === 'IMPORT' }
     : { do: 'delete-mode' }
 }
 

@@ -4,7 +4,7 @@ import { scopeName } from '../resources/index-values.ts'
 import type { Resource } from '../resources/resource.ts'
 import { executeRegistryModeStep } from './execute-registry-mode-step.ts'
 import { observeMode } from './observed-mode.ts'
-import { type RegistryModeStep, restoredLevel, restoredMode, wasWritten } from './plan-registry-mode.ts'
+import { lastWritten, type RegistryModeStep, restoredLevel, restoredMode, wasWritten } from './plan-registry-mode.ts'
 
 /** Restores the previous mode and level of a resource that is being deleted, where they are still what it wrote. */
 export async function restorePrevious(
@@ -21,12 +21,16 @@ export async function restorePrevious(
   }
   if (spec.suspend || !wasWritten(status)) return done
   const observed = await observeMode(registry, resource)
-  const appliedMode = status.window?.phase === 'Closed' ? spec.window?.then : (spec.mode ?? status.appliedMode)
-  const appliedLevel = status.appliedCompatibility
+  const { modes, levels } = lastWritten(resource)
   const steps: RegistryModeStep[] = []
-  if (status.previousMode !== undefined && observed.ownMode === appliedMode)
+  if (status.previousMode !== undefined && observed.ownMode !== undefined && modes.includes(observed.ownMode)) {
     steps.push(restoredMode(status.previousMode))
-  if (appliedLevel !== undefined && observed.ownLevel === appliedLevel) {
+  }
+  if (
+    status.appliedCompatibility !== undefined &&
+    observed.ownLevel !== undefined &&
+    levels.includes(observed.ownLevel)
+  ) {
     steps.push(restoredLevel(status.previousCompatibility))
   }
   for (const step of steps) await executeRegistryModeStep(step, scopeName(resource), registry)

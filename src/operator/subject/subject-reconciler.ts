@@ -5,7 +5,6 @@ import { DependencyNotReady, TerminalError, withConditionsOnError } from '../con
 import type { ReconcileResult, Reconciler } from '../controller/reconciler.ts'
 import { selectOwner } from '../controller/select-owner.ts'
 import { assertNamespaceAccess } from '../namespace-access.ts'
-import { findCondition } from '../resources/condition.ts'
 import { externalObjectIndex, subjectName } from '../resources/index-values.ts'
 import { type Resource, resourceKeyOf } from '../resources/resource.ts'
 import type { RegistryRuntime, RegistryRuntimeConfig, Runtimes } from '../runtimes.ts'
@@ -186,9 +185,9 @@ async function keepRegistered(
   try {
     return await desired
   } catch (error) {
-    const { conditions, version } = resource.status
-    const wasReady = findCondition(conditions, 'Ready')?.status === 'True' && version !== undefined
-    if (!(error instanceof DependencyNotReady) || error.reason !== 'WaitingForInput' || !wasReady) throw error
+    const { version } = resource.status
+    const isRegistered = version !== undefined
+    if (!(error instanceof DependencyNotReady) || error.reason !== 'WaitingForInput' || !isRegistered) throw error
     throw new TerminalError('InputMissing', `${error.message}; version ${version} stays registered`)
   }
 }

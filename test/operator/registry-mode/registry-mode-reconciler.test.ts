@@ -78,6 +78,44 @@ describe('the reconcile of a RegistryMode', () => {
     expect(registry.modes.get(':.legacy:')).toBe('READONLY')
   })
 
+  it('restores the previous mode although its window, which has closed, is not declared any more', async () => {
+    const { settle } = operator()
+    const spec = { scope: legacy, mode: 'READONLY' }
+    const key = cluster.apply('RegistryMode', 'freeze', { ...spec, window: { duration: '1h' } })
+    await settle(key)
+    await clock.advance(3_600_000)
+    await settle(key)
+    cluster.apply('RegistryMode', 'freeze', spec)
+    await settle(key)
+    expect(registry.modes.get(':.legacy:')).toBe('READONLY')
+    cluster.remove(key)
+    await settle(key)
+    expect(registry.modes.has(':.legacy:')).toBe(false)
+  })
+
+  it('restores IMPORT although the scope has subjects', async () => {
+    registry.modes.set(':.legacy:', 'IMPORT')
+    await registry.register(':.legacy:orders-value', { schema: '"int"' })
+    const { settle } = operator()
+    const key = cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY' })
+    await settle(key)
+    cluster.remove(key)
+    await settle(key)
+    expect(registry.modes.get(':.legacy:')).toBe('IMPORT')
+  })
+
+  it('restores the previous settings although it crashed before it recorded the current ones', async () => {
+    const { settle } = operator()
+    const key = cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY', compatibility: 'FULL' })
+    await settle(key)
+    cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'FORWARD', compatibility: 'NONE' })
+    registry.modes.set(':.legacy:', 'FORWARD')
+    registry.levels.set(':.legacy:', 'NONE')
+    cluster.remove(key)
+    await settle(key)
+    expect([registry.modes.has(':.legacy:'), registry.levels.has(':.legacy:')]).toEqual([false, false])
+  })
+
   it.each([
     ['Correct', 'READONLY', 'True'],
     ['Report', 'FORWARD', 'False'],

@@ -247,6 +247,19 @@ describe('reconciling a Subject', () => {
     await settle(key)
     expect(readiness(key)).toBe('Ready=True/Succeeded')
   })
+
+  it('reports that its ConfigMap was deleted until it is back', async () => {
+    const schemaFrom = { configMapKeyRef: { name: 'schemas', key: 'order.avsc' } }
+    const key = cluster.apply('Subject', 'orders-value', { schemaFrom })
+    cluster.configMaps.set('default/schemas', { 'order.avsc': record(ID) })
+    const { reconcile, settle, readiness } = operator()
+    await settle(key)
+    cluster.configMaps.clear()
+    for (let times = 0; times < 2; times++) {
+      await reconcile(key)
+      expect(readiness(key)).toBe('Stalled/InputMissing')
+    }
+  })
 })
 
 describe('the first version of a subject', () => {
