@@ -73,6 +73,8 @@ export class Reflector<T extends KubernetesObject> {
   #version = ''
   /** The last response was that the version has expired. */
   #isVersionExpired = false
+  /** Whether the current watch has received anything. */
+  #hasReceived = false
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options
@@ -131,12 +133,14 @@ export class Reflector<T extends KubernetesObject> {
   async #listAndWatch(): Promise<void> {
     for (let attempt = 0; !this.#stopping.signal.aborted; attempt++) {
       try {
+        this.#hasReceived = false
         if (this.#version === '') await this.#list()
-        if (!(await this.#watch())) throw new ApiError(0, 'Ended', 'the API server ended a watch without any event')
+        await this.#watch()
+        if (!this.#hasReceived) throw new ApiError(0, 'Ended', 'the API server ended a watch without any event')
         attempt = -1
         this.#isVersionExpired = false
       } catch (error) {
-        attempt = await this.#recover(error, attempt)
+        attempt = await this.#recover(error, this.#hasReceived ? 0 : attempt)
       }
     }
   }
@@ -155,8 +159,8 @@ export class Reflector<T extends KubernetesObject> {
     return attempt
   }
 
-  /** Runs one watch until it ends. Returns whether it received anything. */
-  async #watch(): Promise<boolean> {
+  /** Runs one watch until it ends. */
+  async #watch(): Promise<void> {
     const { api, path, fieldSelector, accept, clock, random = Math.random } = this.#options
     const query = {
       fieldSelector,
@@ -169,7 +173,6 @@ export class Reflector<T extends KubernetesObject> {
     const signal = AbortSignal.any([this.#stopping.signal, ended.signal])
     this.#receivedAtMs = clock.monotonicMs()
     const watchdog = this.#watchForSilence(signal, () => ended.abort(new Error('silence')))
-    let hasReceived = false
     try {
       for await (const event of api.watch<Event<T>>({
         method: 'GET',
@@ -178,12 +181,11 @@ export class Reflector<T extends KubernetesObject> {
         signal,
         ...(accept && { accept: accept.watch }),
       })) {
-        if (this.#stopping.signal.aborted) return hasReceived
+        if (this.#stopping.signal.aborted) return
         this.#receivedAtMs = clock.monotonicMs()
         this.#applyEvent(event)
-        hasReceived = true
+        this.#hasReceived = true
       }
-      return hasReceived
     } finally {
       ended.abort()
       await watchdog

@@ -139,6 +139,19 @@ describe('Reflector', () => {
     await expect.poll(() => seen.at(-1)).toBe('put b@6')
   })
 
+  it('pauses shortly after each lost connection that had delivered events', async () => {
+    await started()
+    for (const version of [6, 7, 8]) {
+      const { response } = await watch(event('ADDED', object('b', version)))
+      await expect.poll(() => seen.at(-1)).toBe(`put b@${version}`)
+      waits.length = 0
+      response.destroy()
+      await expect.poll(() => waits).toEqual([200])
+      await clock.advance(200)
+    }
+    await watch()
+  })
+
   it('lists without a pause after an expired version, but pauses when it expires repeatedly', async () => {
     await started()
     for (const waitMs of [200, 400]) {
