@@ -107,7 +107,7 @@ function validateShape<Body>(endpoint: Endpoint, call: HttpRequest, shape: z.Zod
   if (error === undefined) return body as Body
   const { path, message } = error.issues[0]!
   const where = path.length === 0 ? '' : ` at ${path.join('.')}`
-  throw new RequestError(0, 0, `${call.method} ${endpoint.url}${call.path}: unexpected response${where}: ${message}`, {
+  throw new RequestError(0, 0, `${shown(endpoint, call)}: unexpected response${where}: ${message}`, {
     cause: error,
   })
 }
@@ -142,7 +142,7 @@ async function exchangeAt(endpoint: Endpoint, call: HttpRequest): Promise<HttpRe
     call.signal?.throwIfAborted()
     const reason = deadline.hasPassed() ? 'timeout' : reasonOf(error)
     const retriable = (error as { readonly code?: unknown }).code !== 'not_allowed'
-    throw new RequestError(0, 0, `${call.method} ${endpoint.url}${call.path}: ${reason}`, { cause: error, retriable })
+    throw new RequestError(0, 0, `${shown(endpoint, call)}: ${reason}`, { cause: error, retriable })
   } finally {
     deadline.clear()
   }
@@ -186,6 +186,11 @@ function urlOf(endpoint: Endpoint, call: HttpRequest): string {
     .map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`)
     .join('&')
   return `${endpoint.url.replace(/\/+$/, '')}${call.path}${query === '' ? '' : `?${query}`}`
+}
+
+/** A request for a message. The URL may contain a user and a password. */
+function shown({ url }: Endpoint, { method, path }: HttpRequest): string {
+  return `${method} ${url.replace(/\/\/[^/?#]*@/, '//')}${path}`
 }
 
 function headersOf(endpoint: Endpoint, call: HttpRequest): Record<string, string> {

@@ -54,6 +54,11 @@ describe('secret', () => {
     expect(known('hunter22').mask('http://me:hunter22@h/%20x ü😀')).toBe('http://me:[hidden]@h/%20x ü😀')
   })
 
+  it('is masked in a text whose escapes are escaped very often', () => {
+    const text = `${'%3'.repeat(50_000)}%35 hunter22`
+    expect(known('hunter22').mask(text)).toBe(text.replace('hunter22', '[hidden]'))
+  })
+
   it('is masked where any twelve consecutive bytes of it appear', () => {
     const secret = 'Tq7-long-enough-to-be-cut-9X'
     expect(known(secret).mask(`invalid value ${secret.slice(0, 12)}…`)).toBe('invalid value [hidden]…')
