@@ -26,6 +26,7 @@ import { traceOf } from '../tasks/error-trace.ts'
 import type { RunningTask, TaskDefaults, TaskHost, TaskMessage } from '../tasks/task-spec.ts'
 import { transactionalIdOf } from './producer-fencing.ts'
 import { newStartedTask, type StartedTask, stateOf } from './started-task.ts'
+import { StatusWriter } from './status-writer.ts'
 import { RETRY_UNTIL_DONE, TaskConfigUpdater } from './task-config-updater.ts'
 import type { StartedWork, WorkStep } from './work-plan.ts'
 
@@ -79,10 +80,12 @@ export class WorkRunner implements StartedWork {
   /** Counters since the start of this worker. */
   readonly starts = { connectorAttempts: 0, connectorFailures: 0, taskAttempts: 0, taskFailures: 0 }
   readonly #taskConfigs: TaskConfigUpdater
+  readonly #statuses: StatusWriter
 
   constructor(options: WorkRunnerOptions) {
-    const { plugins, configs, resolver, clock, logger, putTasks } = options
+    const { plugins, configs, statuses, resolver, clock, logger, putTasks } = options
     this.#options = options
+    this.#statuses = new StatusWriter({ logger, clock, configs: configs.state, statuses })
     this.#taskConfigs = new TaskConfigUpdater({ plugins, configs, resolver, clock, logger, putTasks })
   }
 
@@ -304,44 +307,45 @@ export class WorkRunner implements StartedWork {
   }
 
   #handleMessage(id: TaskId, message: TaskMessage): void {
-    const { statuses, plugins } = this.#options
     const task = this.tasks.get(taskKey(id))
-    const version = (task && findConnector(plugins.catalog, task.config)?.version) ?? null
+    // A stopped task may have a new owner.
+    if (task === undefined) return
+    const version = findConnector(this.#options.plugins.catalog, task.config)?.version ?? null
     switch (message.type) {
       case 'running':
       case 'paused':
-        if (task) task.hasStarted = true
-        this.#runInBackground(
-          statuses.put(
-            { kind: 'task', ...id },
-            message.type === 'running'
-              ? this.#status('RUNNING', message.retryTrace ?? null, version)
-              : this.#status('PAUSED', null, version),
-          ),
+        task.hasStarted = true
+        void this.#statuses.put(
+          { kind: 'task', ...id },
+          message.type === 'running'
+            ? this.#status('RUNNING', message.retryTrace ?? null, version)
+            : this.#status('PAUSED', null, version),
         )
         break
       case 'failed':
-        if (task && !task.hasStarted) this.starts.taskFailures += 1
-        if (task) task.failed = true
-        this.#runInBackground(this.#putTaskSafe(id, 'FAILED', message.trace, version))
+        if (!task.hasStarted) this.starts.taskFailures += 1
+        task.failed = true
+        void this.#putTaskSafe(id, 'FAILED', message.trace, version)
         break
       case 'interrupted':
-        this.#markInterrupted(id, message.reason)
+        this.#markInterrupted(task, message.reason)
         break
       case 'lags':
-        if (task) task.lags = message.lags
+        task.lags = message.lags
         break
       case 'topic':
-        this.#runInBackground(
-          statuses.putTopic({ name: message.topic, ...id, discoverTimestamp: this.#options.clock.nowMs() }),
-        )
+        this.#recordTopic(id, message.topic)
     }
   }
 
-  #markInterrupted(id: TaskId, reason: string): void {
-    const task = this.tasks.get(taskKey(id))
-    if (!task) return
-    this.#options.logger.warn({ ...id, reason }, 'the task was interrupted and is restarted')
+  #recordTopic(id: TaskId, topic: string): void {
+    const { statuses, clock } = this.#options
+    if (statuses.state.hasTopic(id.connector, topic)) return
+    this.#runInBackground(statuses.putTopic({ name: topic, ...id, discoverTimestamp: clock.nowMs() }))
+  }
+
+  #markInterrupted(task: StartedTask, reason: string): void {
+    this.#options.logger.warn({ ...task.id, reason }, 'the task was interrupted and is restarted')
     task.running = undefined
     task.isInterrupted = true
     this.#options.onInterrupted()
@@ -356,15 +360,15 @@ export class WorkRunner implements StartedWork {
   }
 
   async #putConnector(name: string, state: RunState, version: string | null): Promise<void> {
-    await this.#options.statuses.put({ kind: 'connector', connector: name }, this.#status(state, null, version))
+    await this.#statuses.put({ kind: 'connector', connector: name }, this.#status(state, null, version))
   }
 
   async #putConnectorSafe(name: string, state: RunState, trace: string | null, version: string | null): Promise<void> {
-    await this.#options.statuses.putSafe({ kind: 'connector', connector: name }, this.#status(state, trace, version))
+    await this.#statuses.putSafe({ kind: 'connector', connector: name }, this.#status(state, trace, version))
   }
 
   async #putTaskSafe(id: TaskId, state: RunState, trace: string | null, version: string | null): Promise<void> {
-    await this.#options.statuses.putSafe({ kind: 'task', ...id }, this.#status(state, trace, version))
+    await this.#statuses.putSafe({ kind: 'task', ...id }, this.#status(state, trace, version))
   }
 
   #status(state: RunState, trace: string | null, version: string | null) {
@@ -378,8 +382,8 @@ export class WorkRunner implements StartedWork {
     }
   }
 
-  #runInBackground(writing: Promise<void>): void {
-    writing.catch((error: unknown) => this.#options.logger.error({ err: error }, 'a status could not be written'))
+  #runInBackground(job: Promise<void>): void {
+    job.catch((error: unknown) => this.#options.logger.error({ err: error }, 'work in the background failed'))
   }
 }
 

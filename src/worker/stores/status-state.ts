@@ -30,6 +30,10 @@ export class StatusState {
     return [...(this.#connectors.get(name)?.topics ?? [])]
   }
 
+  hasTopic(name: string, topic: string): boolean {
+    return this.#connectors.get(name)?.topics.has(topic) === true
+  }
+
   apply(record: StatusRecord): void {
     const connector = this.#get(record.connector)
     switch (record.kind) {

@@ -26,7 +26,8 @@ export type StatusStoreOptions = {
   readonly onFailed?: (error: Error) => void
 }
 
-type Subject = Extract<StatusKey, { kind: 'connector' | 'task' }>
+/** What a status is about. */
+export type StatusSubject = Extract<StatusKey, { kind: 'connector' | 'task' }>
 
 /** The status topic: the status of every connector and task. A write resolves when it has been read back. */
 export class StatusStore {
@@ -54,12 +55,12 @@ export class StatusStore {
     return store
   }
 
-  async put(subject: Subject, status: StoredStatus): Promise<void> {
+  async put(subject: StatusSubject, status: StoredStatus): Promise<void> {
     await this.#write(subject, toStatusValue(status))
   }
 
   /** Does not overwrite the status that a later owner wrote. */
-  async putSafe(subject: Subject, status: StoredStatus): Promise<void> {
+  async putSafe(subject: StatusSubject, status: StoredStatus): Promise<void> {
     const { state } = this
     const known =
       subject.kind === 'connector' ? state.connector(subject.connector) : state.task(subject.connector, subject.task)

@@ -53,7 +53,7 @@ export type TaskMessage =
    * offsets.
    */
   | { readonly type: 'interrupted'; readonly reason: string }
-  /** The task has begun to read or write this topic. */
+  /** The task reads or writes this topic. Repeated while it does. */
   | { readonly type: 'topic'; readonly topic: string }
   /** The lags of a sink that have changed since the last message, as far as it reports them. */
   | { readonly type: 'lags'; readonly lags: readonly PartitionLag[] }

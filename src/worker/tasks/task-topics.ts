@@ -1,31 +1,29 @@
 import type { NewRecord, NewTopic } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/broker-error.ts'
-import type { TaskLog } from '../../sdk/index.ts'
 import { newTopic, parseTopicCreationRules, type TopicCreationRule } from '../configuration/topic-creation-rules.ts'
 import type { TaskClients } from './task-clients.ts'
-import type { TaskMessage, TaskSpec } from './task-spec.ts'
+import type { WorkerTaskContext } from './task-context.ts'
 
-export type TaskTopicsOptions = {
+export type TaskTopicsOptions = Pick<WorkerTaskContext, 'log' | 'spec' | 'report' | 'clock'> & {
   readonly clients: TaskClients
-  readonly log: TaskLog
-  readonly spec: TaskSpec
-  readonly report: (message: TaskMessage) => void
 }
 
-/** The topics that a task uses. Creates missing topics and reports each topic to the worker once. */
+/** Minimum interval at which a topic in use is reported, in ms. */
+const REPORT_INTERVAL_MS = 10_000
+
+/**
+ * The topics that a task uses. Creates missing topics and reports each topic to the worker, repeatedly while it is in use: the set of
+ * active topics may have been reset.
+ */
 export class TaskTopics {
-  readonly #known = new Set<string>()
-  readonly #clients: TaskClients
-  readonly #log: TaskLog
-  readonly #spec: TaskSpec
-  readonly #report: (message: TaskMessage) => void
+  /** When each topic was last reported, in ms of the monotonic clock. */
+  readonly #reportedMs = new Map<string, number>()
+  readonly #options: TaskTopicsOptions
   readonly #rules: readonly TopicCreationRule[]
 
-  constructor({ clients, log, spec, report }: TaskTopicsOptions) {
-    this.#clients = clients
-    this.#log = log
-    this.#spec = spec
-    this.#report = report
+  constructor(options: TaskTopicsOptions) {
+    const { spec } = options
+    this.#options = options
     const { kind, config, worker } = spec
     this.#rules = kind === 'source' && worker.createTopics ? parseTopicCreationRules(config) : []
   }
@@ -36,8 +34,7 @@ export class TaskTopics {
     for (const { topic } of records) {
       if (topic === last) continue
       last = topic
-      if (this.#known.has(topic)) continue
-      await this.create(topic)
+      if (!this.#reportedMs.has(topic)) await this.create(topic)
       this.recordActiveTopic(topic)
     }
   }
@@ -46,20 +43,23 @@ export class TaskTopics {
    * Creates the topic by the connector's `topic.creation.*` rules, or with the brokers' defaults without such rules.
    */
   async create(topic: string): Promise<void> {
+    const { clients, log } = this.#options
     try {
-      const topics = await this.#clients.topics()
+      const topics = await clients.topics()
       await topics.create(newTopic(topic, this.#rules))
     } catch (error) {
       // A client without permission to create topics may still write to existing ones.
       if (!(error instanceof BrokerError) || error.code !== 'not_authorized') throw error
-      this.#log.debug({ topic }, 'no permission to create the topic; it is expected to exist')
+      log.debug({ topic }, 'no permission to create the topic; it is expected to exist')
     }
   }
 
   recordActiveTopic(topic: string): void {
-    if (this.#known.has(topic)) return
-    this.#known.add(topic)
-    if (this.#spec.worker.trackTopics) this.#report({ type: 'topic', topic })
+    const { clock, spec, report } = this.#options
+    const nowMs = clock.monotonicMs()
+    if (nowMs - (this.#reportedMs.get(topic) ?? Number.NEGATIVE_INFINITY) < REPORT_INTERVAL_MS) return
+    this.#reportedMs.set(topic, nowMs)
+    if (spec.worker.trackTopics) report({ type: 'topic', topic })
   }
 }
 

@@ -84,7 +84,7 @@ export class WorkerSinkTask {
     resources.adopt(pipeline, closeRecordPipeline)
     const clients = new TaskClients({ spec, broker, connect, log })
     resources.adopt(clients, () => clients.close())
-    const topics = new TaskTopics({ clients, log, spec, report })
+    const topics = new TaskTopics({ clients, clock, log, spec, report })
     if (typeof this.#config.topics !== 'function')
       await Promise.all(this.#config.topics.map((name) => topics.create(name)))
     const policy = new ErrorPolicy({ config: this.#config.errors, counters, log, clock, signal })

@@ -129,7 +129,7 @@ export class WorkerSourceTask {
   async #deliverBatches(running: RunningSource): Promise<void> {
     const { clients, poller, pipeline, policy, delivery, onFailedRecord, deadLetters } = running
     const { counters, clock, log, spec, report } = this.#context
-    const topics = new TaskTopics({ clients, log, spec, report })
+    const topics = new TaskTopics({ clients, clock, log, spec, report })
     const conversion = { pipeline, policy, recordBytesMax: clients.recordBytesMax, onFailedRecord }
     for (;;) {
       await this.#resumed.pass(this.#ending)
