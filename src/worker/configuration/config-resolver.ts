@@ -15,12 +15,15 @@ type Provider = ConfigProviderInstance['read']
 /** The user of resolved values: a connector, or one of its tasks, which keeps the values it was started with. */
 export type PlaceholderOwner = { readonly connector: string; readonly task?: number }
 
+/** The values by placeholder; undefined where they could not be read. */
+type KnownValues = { readonly connector: string; readonly values: ReadonlyMap<string, string | undefined> }
+
 /** Resolves placeholders, and masks the resolved values in output. */
 export class ConfigResolver {
   readonly #providers: ReadonlyMap<string, Provider>
   readonly #secrets: SecretMasker
-  /** The last resolved value of each placeholder, by connector. */
-  readonly #known = new Map<string, Map<string, string>>()
+  /** The values that connectors and tasks were started with, by owner. */
+  readonly #known = new Map<string, KnownValues>()
 
   constructor(providers: ReadonlyMap<string, Provider>, secrets: SecretMasker) {
     this.#providers = providers
@@ -34,20 +37,21 @@ export class ConfigResolver {
 
   /**
    * Resolves the placeholders of a configuration. A placeholder with an unknown provider or key is left unchanged.
-   * Rejects with a `UserError` when a provider cannot read its source. Resolved values are masked as long as `holder`
+   * Rejects with a `UserError` when a provider cannot read its source. Resolved values are masked as long as `owner`
    * uses them, and recorded for `connectorsWithChangedValues`.
    */
-  async resolve(raw: RawConfig, holder?: PlaceholderOwner): Promise<ResolvedConfig> {
-    const filledIn = await this.#values(
-      new Set(Object.values(raw).flatMap((text) => placeholdersIn(text).map((placeholder) => placeholder.text))),
+  async resolve(raw: RawConfig, owner?: PlaceholderOwner): Promise<ResolvedConfig> {
+    const placeholders = new Set(
+      Object.values(raw).flatMap((text) => placeholdersIn(text).map((placeholder) => placeholder.text)),
     )
-    if (holder === undefined) this.#secrets.notice(filledIn.values())
-    else this.#secrets.hold(nameOf(holder), filledIn.values())
+    const filledIn = await this.#values(placeholders).catch((error: unknown) => {
+      this.#setKnown(owner, new Map([...placeholders].map((placeholder) => [placeholder, undefined])))
+      throw error
+    })
+    if (owner === undefined) this.#secrets.notice(filledIn.values())
+    else this.#secrets.hold(nameOf(owner), filledIn.values())
+    this.#setKnown(owner, filledIn)
     if (filledIn.size === 0) return { config: raw, placeholderValues: filledIn }
-    if (holder !== undefined) {
-      const { connector } = holder
-      this.#known.set(connector, new Map([...(this.#known.get(connector) ?? []), ...filledIn]))
-    }
     const entries = Object.entries(raw).map(([key, text]) => [
       key,
       replacePlaceholders(text, (placeholder) => filledIn.get(placeholder.text) ?? placeholder.text),
@@ -55,29 +59,40 @@ export class ConfigResolver {
     return { config: Object.fromEntries(entries), placeholderValues: filledIn }
   }
 
-  /** Stops masking the values of a holder that has ended. */
-  release(holder: PlaceholderOwner): void {
-    this.#secrets.hold(nameOf(holder), [])
+  /** Forgets and stops masking the values of an owner that has ended. */
+  release(owner: PlaceholderOwner): void {
+    this.#secrets.hold(nameOf(owner), [])
+    this.#setKnown(owner, new Map())
+  }
+
+  #setKnown(owner: PlaceholderOwner | undefined, values: KnownValues['values']): void {
+    if (owner === undefined) return
+    if (values.size === 0) this.#known.delete(nameOf(owner))
+    else this.#known.set(nameOf(owner), { connector: owner.connector, values })
   }
 
   /**
-   * Returns those of the connectors whose placeholders now resolve to other values than they were given, and forgets
-   * all other connectors. A value that cannot be read counts as unchanged.
+   * Returns those of the connectors whose placeholders now resolve to other values than they or their tasks were given, and
+   * forgets all other connectors. An owner with a value that cannot be read counts as unchanged, because it could not start.
    */
   async connectorsWithChangedValues(
     connectors: readonly string[],
     onUnreadable: (error: unknown) => void,
   ): Promise<readonly string[]> {
-    for (const name of this.#known.keys()) if (!connectors.includes(name)) this.#known.delete(name)
-    const placeholders = new Set([...this.#known.values()].flatMap((known) => [...known.keys()]))
+    const wanted = new Set(connectors)
+    for (const [owner, { connector }] of this.#known) if (!wanted.has(connector)) this.#known.delete(owner)
+    const placeholders = new Set([...this.#known.values()].flatMap(({ values }) => [...values.keys()]))
     const unreadable = new Set<string>()
     const now = await this.#values(placeholders, (error, place) => {
       onUnreadable(error)
       for (const placeholder of place) unreadable.add(placeholder)
     })
-    const isStale = ([placeholder, value]: readonly [string, string]) =>
-      now.get(placeholder) !== value && !unreadable.has(placeholder)
-    return [...this.#known].flatMap(([name, known]) => ([...known].some(isStale) ? [name] : []))
+    const stale = [...this.#known.values()].filter(
+      ({ values }) =>
+        ![...values.keys()].some((placeholder) => unreadable.has(placeholder)) &&
+        [...values].some(([placeholder, value]) => now.get(placeholder) !== value),
+    )
+    return [...new Set(stale.map(({ connector }) => connector))]
   }
 
   /** Masks resolved values in a text. */
@@ -115,8 +130,9 @@ export class ConfigResolver {
   }
 }
 
+/** Distinct also for a connector `orders-0` and task 0 of a connector `orders`. */
 function nameOf({ connector, task }: PlaceholderOwner): string {
-  return task === undefined ? `placeholders of ${connector}` : `placeholders of ${connector}-${task}`
+  return task === undefined ? `placeholders of connector ${connector}` : `placeholders of task ${connector}-${task}`
 }
 
 /** Whether a text has a placeholder, of a known provider or not. */

@@ -23,17 +23,18 @@ export class LiteralSecrets {
   /** Adds the secrets of all stored configurations. */
   start(configs: ConfigState): void {
     for (const { name, config, tasks } of configs.connectors()) {
-      this.#hold(name, config)
-      for (const [task, own] of tasks.entries()) this.#hold(`${name}-${task}`, own)
+      this.#hold(`connector ${name}`, config)
+      for (const [task, own] of tasks.entries()) this.#hold(`task ${name}-${task}`, own)
     }
   }
 
   apply(record: ConfigRecord): void {
-    if (record.kind === 'connector') this.#hold(record.connector, record.config)
-    if (record.kind === 'task') this.#hold(`${record.connector}-${record.task}`, record.config)
+    if (record.kind === 'connector') this.#hold(`connector ${record.connector}`, record.config)
+    if (record.kind === 'task') this.#hold(`task ${record.connector}-${record.task}`, record.config)
   }
 
-  #hold(name: string, config: RawConfig | null): void {
-    this.#secrets.hold(`configuration of ${name}`, config === null ? [] : this.secretsIn(config))
+  /** `owner` is distinct also for a connector `orders-0` and task 0 of a connector `orders`. */
+  #hold(owner: string, config: RawConfig | null): void {
+    this.#secrets.hold(`configuration of ${owner}`, config === null ? [] : this.secretsIn(config))
   }
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createLogger, secretMaskerOf } from '../../../src/common/logging/logger.ts'
 import { SecretMasker } from '../../../src/common/secrets/secret-masker.ts'
 import { ConfigResolver, createProviders } from '../../../src/worker/configuration/config-resolver.ts'
+import { LiteralSecrets } from '../../../src/worker/configuration/literal-secrets.ts'
 import { watchPlaceholders } from '../../../src/worker/configuration/placeholder-watch.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
@@ -44,6 +45,21 @@ describe('placeholders', () => {
 })
 
 describe('resolved values', () => {
+  it('are masked for a connector whose name is that of a task of another one, for as long as both run', async () => {
+    let nowMs = 0
+    const secrets = new SecretMasker(() => nowMs)
+    const resolver = new ConfigResolver(new Map([['vault', (path) => ({ p: `of ${path}` })]]), secrets)
+    const literals = new LiteralSecrets(localPluginHost().catalog, secrets)
+    await resolver.resolve({ p: '${vault:mail:p}' }, { connector: 'orders-0' })
+    await resolver.resolve({ p: '${vault:shop:p}' }, { connector: 'orders', task: 0 })
+    literals.apply({ kind: 'connector', connector: 'orders-0', config: { password: 'hunter22' } })
+    literals.apply({ kind: 'task', connector: 'orders', task: 0, config: { password: 'another1' } })
+    // Released values are masked for another hour.
+    nowMs += 4_000_000
+    secrets.notice([])
+    expect(secrets.mask('<of mail> <hunter22>')).toBe('<[hidden]> <[hidden]>')
+  })
+
   it('are masked in texts and in every line of the registered logger', async () => {
     const lines: string[] = []
     const logger = createLogger({ write: (line) => void lines.push(line) })
@@ -118,6 +134,57 @@ describe('watchPlaceholders', () => {
     values['a'] = 'second'
     expect(await resolver.connectorsWithChangedValues([], () => expect.unreachable())).toEqual([])
     expect(await resolver.connectorsWithChangedValues(['one'], () => expect.unreachable())).toEqual([])
+  })
+})
+
+describe('connectors with changed values', () => {
+  const changed = ({ resolver }: ReturnType<typeof vault>) =>
+    resolver.connectorsWithChangedValues(['c'], () => undefined)
+
+  it('are not those whose configuration no longer has the placeholder', async () => {
+    const store = vault({ old: 'first', new: 'second' })
+    await store.resolver.resolve({ x: '${vault:old}' }, { connector: 'c' })
+    await store.resolver.resolve({ x: '${vault:new}' }, { connector: 'c' })
+    store.values['old'] = 'rotated'
+    expect(await changed(store)).toEqual([])
+  })
+
+  it('include those whose tasks have an older value than the connector', async () => {
+    const store = vault({ a: 'first' })
+    await store.resolver.resolve({ x: '${vault:a}' }, { connector: 'c' })
+    await store.resolver.resolve({ x: '${vault:a}' }, { connector: 'c', task: 0 })
+    store.values['a'] = 'second'
+    await store.resolver.resolve({ x: '${vault:a}' }, { connector: 'c' })
+    expect(await changed(store)).toEqual(['c'])
+  })
+
+  it('are not those that have ended, such as a stopped connector', async () => {
+    const store = vault({ a: 'first' })
+    await store.resolver.resolve({ x: '${vault:a}' }, { connector: 'c' })
+    store.resolver.release({ connector: 'c' })
+    store.values['a'] = 'second'
+    expect(await changed(store)).toEqual([])
+  })
+
+  it('include those that failed to start because a value could not be read, as soon as all can be read', async () => {
+    let isSealed = true
+    const read = async (_: string, [key = '']: readonly string[]) => {
+      if (key === 'a' && isSealed) throw new Error('sealed')
+      return { [key]: 'first' }
+    }
+    const providers = new Map([
+      ['good', read],
+      ['vault', read],
+    ])
+    const resolver = new ConfigResolver(providers, new SecretMasker())
+    const config = { x: '${vault:a}', y: '${good:b}' }
+    await expect(resolver.resolve(config, { connector: 'c', task: 0 })).rejects.toThrow('sealed')
+    const find = () => resolver.connectorsWithChangedValues(['c'], () => undefined)
+    expect(await find()).toEqual([])
+    isSealed = false
+    expect(await find()).toEqual(['c'])
+    await resolver.resolve(config, { connector: 'c', task: 0 })
+    expect(await find()).toEqual([])
   })
 })
 
