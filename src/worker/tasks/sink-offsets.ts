@@ -41,6 +41,12 @@ export class SinkOffsets {
     return [...this.#lags].sort(([, a], [, b]) => b - a).slice(0, countMax)
   }
 
+  /** Whether the offset can be committed without skipping a record: the sink has accepted all records before it. */
+  isDelivered(position: PartitionOffset): boolean {
+    const delivered = this.#delivered.get(partitionKey(position))
+    return delivered !== undefined && position.offset <= delivered.offset
+  }
+
   /** Offsets that were delivered and are not committed. */
   pending(): readonly PartitionOffset[] {
     return [...this.#delivered.values()].filter((at) => this.#committed.get(partitionKey(at)) !== at.offset)

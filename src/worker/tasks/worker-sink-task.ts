@@ -237,9 +237,17 @@ export class WorkerSinkTask {
     countCommitMs(counters, clock.monotonicMs() - startMs)
   }
 
+  /** As in Kafka Connect, offsets of the sink are ignored if they would skip records, or those of another task. */
   async #flush(pending: readonly SinkPosition[]): Promise<readonly SinkPosition[]> {
     await this.#deadLetters?.flush()
-    return (await this.#plugin?.flush?.(pending)) ?? pending
+    const safe = (await this.#plugin?.flush?.(pending)) ?? pending
+    const invalid = safe.filter((position) => !this.#offsets.isDelivered(position))
+    if (invalid.length === 0) return safe
+    this.#context.log.warn(
+      { offsets: invalid },
+      'offsets that the sink returned are not committed: their partitions are not assigned, or records before them were not put',
+    )
+    return safe.filter((position) => !invalid.includes(position))
   }
 
   async #assigned(partitions: readonly TopicPartition[]): Promise<void> {
