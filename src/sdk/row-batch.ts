@@ -64,9 +64,15 @@ export function toSourceRecord(batch: RowBatch, row: number): SourceRecord {
   const { topic, valueSchema, columns, sourcePartition, offsetOf } = batch
   const value: Record<string, unknown> = {}
   for (const [index, { name, schema }] of valueSchema.fields!.entries()) {
-    value[name] = cellValue(schema, columns[index]!, row)
+    setMember(value, name, cellValue(schema, columns[index]!, row))
   }
   return { topic, value, valueSchema, sourcePartition, sourceOffset: offsetOf(row) }
+}
+
+/** An assignment to `__proto__` sets no member. */
+function setMember(struct: Record<string, unknown>, field: string, value: unknown): void {
+  if (field !== '__proto__') struct[field] = value
+  else Object.defineProperty(struct, field, { value, enumerable: true, configurable: true, writable: true })
 }
 
 function cellValue(schema: Schema, column: RowColumn, row: number): unknown {

@@ -193,17 +193,16 @@ function newBudget(): Budget {
 /** Copies own enumerable keys only. Throws when a value is not a string or the budget is exceeded. */
 function toStrings(value: unknown, what: string, budget: Budget): RawConfig {
   if (typeof value !== 'object' || value === null) throw new Error(`${what} is not an object of strings`)
-  const copy: Record<string, string> = {}
-  for (const [key, text] of Object.entries(value)) {
-    if (text === undefined) continue
+  const copy = Object.entries(value).flatMap(([key, text]: [string, unknown]) => {
+    if (text === undefined) return []
     if (typeof text !== 'string')
       throw new Error(`${what} has a value of type ${typeof text} for '${key}': expected a string`)
     budget.characters -= key.length + text.length
     if (budget.characters < 0)
       throw new Error(`${what} exceeds the limit of ${RESULT_CHARACTERS_MAX} characters in total`)
-    copy[key] = text
-  }
-  return copy
+    return [[key, text] as const]
+  })
+  return Object.fromEntries(copy)
 }
 
 /**

@@ -243,6 +243,15 @@ describe('the columns of rows', () => {
     expect(batch.columns).toMatchObject([{ kind: 'numbers', others: new Map() }])
   })
 
+  it('are members of the value also for a column named __proto__', () => {
+    const columns = [columnOf({ name: 'text', texts: text }, '__proto__', true, plainMapping)]
+    const { batch } = batchOf(columns, [['a'], ['b']])
+    const { direct, byCodec } = encodings(batch.valueSchema)
+    const { value } = toSourceRecord(batch, 1)
+    expect(JSON.stringify(value)).toBe('{"__proto__":"b"}')
+    expect(byCodec(value)).toBe(direct(batch, 1))
+  })
+
   it('are ranges of bytes for texts of any length, unless one of the cells is not valid UTF-8', () => {
     const columns = [columnOf({ name: 'text', texts: text }, 'c', true, plainMapping)]
     const valid = ['', 'é', '𝄞'.repeat(20_000), 'x'.repeat(300_000)]
