@@ -96,6 +96,20 @@ describe('Producer on a faulty broker', () => {
   })
 })
 
+describe('Producer with a batch that cannot be encoded', () => {
+  it('fails its records and stores later ones', async () => {
+    const broker = brokerOf(await openBackend())
+    const producer = await broker.producer()
+    // Valid when the record is checked.
+    const times = [0, 1.5]
+    const changing = Object.defineProperty({ ...record(0) }, 'timestampMs', { get: () => times.shift() ?? 1.5 })
+    await expect(producer.send([changing])).rejects.toMatchObject({ code: 'invalid_request' })
+    await producer.send([record(0), record(1), record(2)])
+    expect(await readAll(broker)).toEqual(expected(3))
+    await broker.close()
+  })
+})
+
 describe('Reader on a faulty broker', () => {
   it(
     'returns every record exactly once and in order',

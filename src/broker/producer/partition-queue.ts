@@ -1,4 +1,6 @@
+import { messageOf } from '../../common/errors.ts'
 import type { NewRecord, TopicPartition } from '../broker.ts'
+import { BrokerError } from '../broker-error.ts'
 import { recordBytesMax } from '../record-batch/record-batch.ts'
 
 /** Reports the outcome of the records of one `send` call. */
@@ -91,6 +93,11 @@ export class PartitionQueue implements TopicPartition {
     this.#taken = 0
     return left
   }
+}
+
+/** Throws an error that is not retriable, because the same batch cannot be encoded later either. */
+export function failEncoding(cause: unknown): never {
+  throw new BrokerError('invalid_request', `a batch could not be encoded: ${messageOf(cause)}`, { cause })
 }
 
 /** The records starting at `from` that fit into `bytesMax`, at least one. */

@@ -7,6 +7,7 @@ import type { MetadataCache } from '../metadata-cache.ts'
 import { encodeBatch } from '../record-batch/record-batch.ts'
 import { topicPartitionKey } from '../topic-partition.ts'
 import {
+  failEncoding,
   PartitionQueue,
   type ProducerBatch,
   type QueuedRecord,
@@ -194,15 +195,15 @@ export class Sender {
         producer: { ...this.#parts.identity(), baseSequence },
         transactional: transactionalId !== undefined,
       },
-    )
+    ).catch(failEncoding)
     return { entries, bytes, size, baseSequence, sinceMs: clock.monotonicMs(), mayBeStored: false }
   }
 
   async #sendRequest(node: number, batches: readonly { queue: PartitionQueue; batch: ProducerBatch }[]): Promise<void> {
-    const bytes = await Promise.all(batches.map(({ batch }) => batch.bytes))
     let results: readonly ProduceResult[] = []
     let failure: unknown
     try {
+      const bytes = await Promise.all(batches.map(({ batch }) => batch.bytes))
       results = await this.#parts.backend.produce({
         node,
         batches: batches.map(({ queue: { topic, partition } }, at) => ({ topic, partition, bytes: bytes[at]! })),

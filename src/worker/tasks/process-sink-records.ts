@@ -103,8 +103,13 @@ const NO_HEADERS: readonly RecordHeader[] = []
 function toItem({ key, value, headers, timestampMs }: StoredRecord, origin: SinkRecordOrigin): PipelineItem {
   const { topic, partition, offset } = origin
   const empty = { key: null, keySchema: null, value: null, valueSchema: null, headers: NO_HEADERS }
-  const record: SinkRecord = { topic, partition, offset, ...empty, timestampMs, origin }
+  const record: SinkRecord = { topic, partition, offset, ...empty, timestampMs: toTimestamp(timestampMs), origin }
   return { record, source: undefined, key, value, headers, isSelected: false, outcome: 'passing' }
+}
+
+/** In the log, -1 is no timestamp. */
+function toTimestamp(storedMs: number): number | null {
+  return storedMs === -1 ? null : storedMs
 }
 
 function convert(
@@ -143,7 +148,7 @@ function finish(
     value: value.value,
     valueSchema: value.schema,
     headers: stored.headers.length === 0 ? NO_HEADERS : toHeaders(stored, headers, context),
-    timestampMs: stored.timestampMs,
+    timestampMs: toTimestamp(stored.timestampMs),
     origin,
   }
   return transformations.length === 0 ? record : applyTransformations(transformations, record, context)

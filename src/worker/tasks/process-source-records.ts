@@ -1,5 +1,6 @@
 import type { Header, NewRecord } from '../../broker/broker.ts'
-import { checkRecordSize } from '../../broker/producer/producer.ts'
+import { BrokerError } from '../../broker/broker-error.ts'
+import { checkRecord } from '../../broker/producer/producer.ts'
 import {
   type ConnectRecord,
   type EncodeRow,
@@ -128,12 +129,13 @@ export async function processSourceRecords(
   }
 
   /**
-   * Checks the size here, where only one record fails: in the producer it would fail a whole batch. Returns whether the record was
-   * added.
+   * Checks the record here, where only one record fails: in the producer it would fail a whole batch. Returns whether the record
+   * was added.
    */
   function add(converted: NewRecord, toSource: () => SourceRecord): boolean {
     try {
-      checkRecordSize(converted, recordBytesMax)
+      checkTimestamp(converted)
+      checkRecord(converted, recordBytesMax)
     } catch (error) {
       onFailedRecord(producerFailure(toSource(), converted, error))
       return false
@@ -175,6 +177,19 @@ export function bytesOf({ key, value }: NewRecord): number {
   return (key?.length ?? 0) + (value?.length ?? 0)
 }
 
+type Timestamped = { readonly timestampMs: number }
+
+/** As in Kafka Connect, -1 is no timestamp. */
+function hasTimestamp<R extends { readonly timestampMs?: number | null }>(record: R): record is R & Timestamped {
+  const { timestampMs } = record
+  return timestampMs !== undefined && timestampMs !== null && timestampMs !== -1
+}
+
+function checkTimestamp({ timestampMs }: NewRecord): void {
+  if (timestampMs === undefined || !(timestampMs < 0)) return
+  throw new BrokerError('invalid_record', `Invalid record timestamp ${timestampMs}`)
+}
+
 function convert(
   record: SourceRecord,
   { key, value, headers, transformations }: LocalPipeline,
@@ -187,7 +202,7 @@ function convert(
   }
   const converted: MutableRecord = { topic: current.topic, key: null, value: null }
   if (current.partition !== undefined) converted.partition = current.partition
-  if (current.timestampMs !== undefined && current.timestampMs !== null) converted.timestampMs = current.timestampMs
+  if (hasTimestamp(current)) converted.timestampMs = current.timestampMs
   if (current.headers !== undefined && current.headers.length > 0) {
     enterStage(context, 'HEADER_CONVERTER', headers.className)
     converted.headers = current.headers.map((header): Header => [header.key, headers.converter.fromConnect(header)])
@@ -228,13 +243,13 @@ function toItem(record: SourceRecord): PipelineItem {
 }
 
 function toNewRecord({ record, key, value, headers }: Omit<PipelineItem, 'outcome'>): NewRecord {
-  const { topic, partition, timestampMs } = record
+  const { topic, partition } = record
   return {
     topic,
     key,
     value,
     ...(partition !== undefined && { partition }),
-    ...(timestampMs !== null && { timestampMs }),
+    ...(hasTimestamp(record) && { timestampMs: record.timestampMs }),
     ...(headers.length > 0 && { headers }),
   }
 }

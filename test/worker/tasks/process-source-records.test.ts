@@ -107,6 +107,56 @@ describe('conversion of source records', () => {
   })
 })
 
+describe('source records that cannot be written', () => {
+  const invalid: readonly (readonly [string, Partial<SourceRecord>])[] = [
+    ['a negative partition', { partition: -1 }],
+    ['a partition that is not a whole number', { partition: 0.5 }],
+    ['a partition that is not a number', { partition: Number.NaN }],
+    ['a partition above the range of Kafka', { partition: 2 ** 31 }],
+    ['a fraction of a millisecond as timestamp', { timestampMs: 1.5 }],
+    ['a timestamp that is not a number', { timestampMs: Number.NaN }],
+    ['a timestamp that is too large for a number', { timestampMs: 1e300 }],
+    ['a 64-bit timestamp of a Java connector', { timestampMs: (2n ** 60n) as unknown as number }],
+    ['a negative timestamp', { timestampMs: -2 }],
+    ['a header without a name', { headers: [{ key: 5 as unknown as string, value: 'x', schema: null }] }],
+  ]
+
+  it.each(invalid)('are handled by errors.tolerance: %s', async (_, record) => {
+    const records = [{ value: 'a' }, { value: 'b', ...record }, { value: 'c' }]
+    const { values, deadLetters } = await convert({ 'errors.tolerance': 'all' }, records)
+    expect(values).toEqual(['a', 'c'])
+    expect(deadLetters).toMatchObject([{ stage: 'KAFKA_PRODUCE', error: { code: 'invalid_record' } }])
+    await expect(convert({}, records)).rejects.toThrow('Tolerance exceeded in error handler')
+  })
+
+  it('do not include those with the timestamp -1, which is none', async () => {
+    const batch = [{ topic: 'lines', value: 'a', timestampMs: -1, sourcePartition: {}, sourceOffset: {} }]
+    const { converted } = await convertBatch({}, batch)
+    expect(converted).toEqual([{ topic: 'lines', key: null, value: Buffer.from('a') }])
+  })
+
+  it('include the results of a converter that are no bytes', async () => {
+    const catalog = shippedCatalog()
+    const pipeline = createRecordPipeline(catalog, {}, STRINGS, UNRESTRICTED)
+    const failures: FailedSourceRecord[] = []
+    const broken = {
+      className: 'Broken',
+      converter: { ...pipeline.value.converter, fromConnect: () => 'text' as never },
+    }
+    const { records } = await processSourceRecords(
+      [{ topic: 'lines', value: 'a', sourcePartition: {}, sourceOffset: {} }],
+      {
+        pipeline: { ...pipeline, value: broken },
+        policy: undefined as never,
+        recordBytesMax: 1_000,
+        onFailedRecord: (failed) => failures.push(failed),
+      },
+    )
+    expect(records).toEqual([])
+    expect(failures).toMatchObject([{ error: { code: 'invalid_record' } }])
+  })
+})
+
 /** Five rows; no converter can write the number of the second one, and the text of the third one is large. */
 function fiveRows(): RowBatch {
   const texts = ['a', 'é', 'x'.repeat(1_000_001), '', '𝄞'].map((text) => Buffer.from(text))

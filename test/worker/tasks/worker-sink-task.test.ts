@@ -2,14 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import type { RawConfig } from '../../../src/sdk/index.ts'
-import {
-  defineSink,
-  RetriableError,
-  type SinkContext,
-  type SinkPosition,
-  type SinkTask,
-  z,
-} from '../../../src/sdk/index.ts'
+import { defineSink, RetriableError, type SinkContext, type SinkTask, z } from '../../../src/sdk/index.ts'
 import type { TaskDefaults } from '../../../src/worker/tasks/task-spec.ts'
 import { describeConcurrently, poll } from '../../support/concurrent-tests.ts'
 import { DEAD_LETTERS, rejectRecordsFor, startTask, TASK_DEFAULTS } from '../../support/task.ts'
@@ -257,23 +250,6 @@ describeConcurrently('WorkerSinkTask', () => {
     await produceTexts(broker, 'lines', 'b')
     await poll(() => seen).toEqual(['a', 'b'])
     await task.stop()
-  })
-
-  it('commits no offsets of its sink that would skip records, or are of a partition that it does not have', async () => {
-    const broker = await openLog('a', 'b')
-    await broker.topics.create({ name: 'others', partitions: 1 })
-    const offers: SinkPosition[][] = [
-      [
-        { topic: 'lines', partition: 0, offset: 3 },
-        { topic: 'others', partition: 0, offset: 1 },
-      ],
-      [{ topic: 'lines', partition: 0, offset: 1 }],
-    ]
-    const sink: SinkTask = { put: () => undefined, flush: () => offers.shift() ?? [] }
-    const task = startSink(broker, sink, { commitIntervalMs: 1 })
-    await poll(() => offers).toEqual([])
-    await task.stop()
-    expect(await broker.groups.offsets('connect-out')).toEqual([{ topic: 'lines', partition: 0, offset: 1 }])
   })
 
   it('reads the topics that match topics.regex as a Java expression', async () => {
