@@ -238,6 +238,85 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
     ])
   })
 
+  it.each([
+    ['COMMIT', ['2 a', '3 a', '4 a']],
+    ['ROLLBACK', ['0 a', '1 a', '2 a', '3 a', '4 a']],
+  ])('with offsets.table, waits for the %s of a transaction with the same partition', async (end, written) => {
+    const database = await createDatabase(postgres.address.url)
+    await database.run('CREATE TABLE words (id int, word text)')
+    const run = await sink(database, { 'offsets.table': 'weir_offsets' })
+    const records = [0, 1, 2, 3, 4].map((id) => record(id, 'a', { offset: id }))
+    await run.put([record(0, 'b', { partition: 1 })])
+    await database.run("DELETE FROM words; INSERT INTO weir_offsets VALUES ('test', 'words', 0, 0)")
+    const other = await database.client()
+    onTestFinished(() => other.end())
+    await other.query('BEGIN; UPDATE weir_offsets SET next_offset = 2 WHERE partition = 0')
+    const putting = run.put(records)
+    const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    await expect.poll(() => database.run(waiting)).toHaveLength(1)
+    await other.query(end)
+    await putting
+    expect(await wordsIn(database)).toEqual(written)
+    expect(run.rejected).toEqual([])
+    expect(await database.run('SELECT partition, next_offset FROM weir_offsets ORDER BY partition')).toEqual([
+      { partition: 0, next_offset: '5' },
+      { partition: 1, next_offset: '1' },
+    ])
+  })
+
+  it('writes each record exactly once with offsets.table if two tasks write some of the partitions at once', async () => {
+    const database = await createDatabase(postgres.address.url)
+    await database.run('CREATE TABLE words (id int, word text)')
+    const config = { 'offsets.table': 'weir_offsets' }
+    const tasks = [await sink(database, config), await sink(database, config)]
+    // In opposite orders, with which two tasks would wait for each other.
+    const orders = [
+      [0, 1, 2, 3, 4, 5],
+      [8, 7, 6, 5, 4, 3, 2],
+    ]
+    for (let offset = 0; offset < 60; offset += 3) {
+      const batch = (partition: number) =>
+        [0, 1, 2].map((at) => record(partition * 100 + offset + at, 'a', { partition, offset: offset + at }))
+      await Promise.all(tasks.map((task, index) => task.put(orders[index]!.flatMap(batch))))
+    }
+    const expected = Array.from({ length: 9 * 60 }, (_, at) => `${Math.trunc(at / 60) * 100 + (at % 60)} a`)
+    expect(await wordsIn(database)).toEqual(expected)
+    expect(await database.run('SELECT DISTINCT next_offset FROM weir_offsets')).toEqual([{ next_offset: '60' }])
+  })
+
+  it('locks the offsets in offsets.table in the order of the partitions', async () => {
+    const database = await createDatabase(postgres.address.url)
+    await database.run('CREATE TABLE words (id int, word text)')
+    const run = await sink(database, { 'offsets.table': 'weir_offsets' })
+    const batch = [3, 2, 1, 0].map((partition) => record(partition, 'a', { partition }))
+    await run.put(batch)
+    const other = await database.client()
+    onTestFinished(() => other.end())
+    await other.query('BEGIN; SELECT FROM weir_offsets WHERE partition = 0 FOR UPDATE')
+    const putting = run.put(batch.map((one) => ({ ...one, offset: 1 })))
+    const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    await expect.poll(() => database.run(waiting)).toHaveLength(1)
+    const unlocked = await database.run('SELECT partition FROM weir_offsets ORDER BY partition FOR UPDATE SKIP LOCKED')
+    expect(unlocked.map(({ partition }) => partition)).toEqual([1, 2, 3])
+    await other.query('COMMIT')
+    await putting
+  })
+
+  it('does not reject a record again that it receives again, with offsets.table', async () => {
+    const database = await createDatabase(postgres.address.url)
+    await database.run(TABLE)
+    const run = await sink(database, { ...UPSERT, 'offsets.table': 'weir_offsets' })
+    const words = ['a', 'too long for it', 'b', 'a\0b', 'c']
+    const records = words.map((word, id) => record(id, word, { offset: id }))
+    const rejectedIds = () => run.rejected.map(({ record: { key } }) => key)
+    await run.put(records)
+    expect(rejectedIds()).toEqual([1, 3])
+    for (const again of [records, records.slice(1, 2), records.slice(3, 4)]) await run.put(again)
+    expect(rejectedIds()).toEqual([1, 3])
+    expect(await wordsIn(database)).toEqual(['0 a', '2 b', '4 c'])
+    expect(await database.run('SELECT next_offset FROM weir_offsets')).toEqual([{ next_offset: '5' }])
+  })
+
   it('resumes from the offsets in offsets.table', async () => {
     const database = await createDatabase(postgres.address.url)
     const config = { ...database.config, 'offsets.table': 'public.kept', 'auto.create': 'true' }

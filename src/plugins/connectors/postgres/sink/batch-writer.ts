@@ -12,7 +12,7 @@ import { checkValues, encodeColumn } from './column-values.ts'
 import { type ChangeGroup, compactChanges, hasSameSchema, isDelete } from './row-changes.ts'
 import { type EncodedWrite, SentStatements } from './sent-statements.ts'
 import { findRecordError, type RowOptions, type SinkColumn, toSinkColumns } from './sink-columns.ts'
-import { StoredOffsets } from './stored-offsets.ts'
+import { StoredOffsets, WrittenBeforeError } from './stored-offsets.ts'
 import { TargetTables } from './target-tables.ts'
 import { deleteSql, insertSql, type TargetTable, updateSql, upsertSql } from './write-statements.ts'
 
@@ -42,6 +42,9 @@ type Write = {
   readonly target: TargetTable
   readonly toSql: (target: TargetTable) => string
 }
+
+/** Whether records are expected to be new, or may have been written before. */
+type Expected = 'new' | 'unknown'
 
 type OpenGroup = ChangeGroup & { readonly shape: SinkRecord; readonly records: SinkRecord[] }
 
@@ -75,7 +78,7 @@ export class BatchWriter {
    */
   async write(records: readonly SinkRecord[]): Promise<void> {
     try {
-      await this.#writeParts(records)
+      await this.#writeParts(records, 'new')
     } catch (error) {
       await this.#reset()
       throw error
@@ -87,24 +90,25 @@ export class BatchWriter {
   }
 
   /** Splits a batch that contains a rejected record in halves until the record is alone. */
-  async #writeParts(records: readonly SinkRecord[]): Promise<void> {
+  async #writeParts(records: readonly SinkRecord[], expected: Expected): Promise<void> {
     try {
-      await this.#writeAll(records)
+      await this.#writeAll(records, expected)
     } catch (error) {
       if (!isAboutRecords(error)) throw error
       await this.#rollBack()
+      if (error instanceof WrittenBeforeError) return this.#writeParts(records, 'unknown')
       if (records.length === 1) {
         await this.#options.refuse(records[0]!, error as Error)
         await this.#offsets?.advance(await this.#connected(), records)
         return
       }
       const middle = records.length >> 1
-      await this.#writeParts(records.slice(0, middle))
-      await this.#writeParts(records.slice(middle))
+      await this.#writeParts(records.slice(0, middle), expected)
+      await this.#writeParts(records.slice(middle), expected)
     }
   }
 
-  async #writeAll(records: readonly SinkRecord[]): Promise<void> {
+  async #writeAll(records: readonly SinkRecord[], expected: Expected): Promise<void> {
     const session = await this.#connected()
     // Tables are created before the transaction: a transaction that waits for another task's DDL must not hold row
     // locks.
@@ -112,6 +116,7 @@ export class BatchWriter {
     const sent = new SentStatements(session)
     try {
       if (this.#offsets === undefined) this.#sendWrites(sent, writes)
+      else if (expected === 'new') this.#sendNew(sent, this.#offsets, records, writes)
       else await this.#sendRemaining(sent, this.#offsets, records, writes)
     } finally {
       await sent.settled()
@@ -125,6 +130,19 @@ export class BatchWriter {
     if (isTransaction) sent.begin()
     for (const write of writes) sent.add(encode(write))
     if (isTransaction) sent.commit()
+  }
+
+  /** Sends the offsets and the writes without waiting. The server rejects all of them if one of the records is written already. */
+  #sendNew(
+    sent: SentStatements,
+    offsets: StoredOffsets,
+    records: readonly SinkRecord[],
+    writes: readonly Write[],
+  ): void {
+    sent.begin()
+    void sent.track(offsets.advanceIfNew(sent.session, records))
+    for (const write of writes) sent.add(encode(write))
+    sent.commit()
   }
 
   /** Sends the writes of the records that are not written yet, and their offsets. */

@@ -1,8 +1,15 @@
-import type { SinkPartition, SinkPosition, SinkRecord } from '../../../../sdk/index.ts'
+import { DataError, type SinkPartition, type SinkPosition, type SinkRecord } from '../../../../sdk/index.ts'
 import { textFromItems } from '../array-text.ts'
+import { DatabaseError } from '../database-error.ts'
 import { parseTableName, type Quote, quotedTable } from '../identifier.ts'
 import type { Session } from '../session.ts'
 import { executeConcurrentDdl } from './concurrent-ddl.ts'
+
+/** Some of the records are written already, or the offset of a partition is missing. */
+export class WrittenBeforeError extends DataError {}
+
+/** SQLSTATE of a text that is not a number. */
+const NOT_A_NUMBER = '22P02'
 
 /**
  * Stores the next offset of each partition in a table of the same database. The offset is updated in the transaction
@@ -28,9 +35,39 @@ export class StoredOffsets {
     return (await this.#read(session, partitions, '')).filter(({ offset }) => offset > 0)
   }
 
+  /**
+   * Stores the offsets after these records, if none of them is written yet. Otherwise it fails with a `WrittenBeforeError`, so
+   * that the server rejects the statements behind it in the same transaction, which may be sent before its result is known.
+   * Offsets are locked in the order of their partitions, so that two tasks do not wait for each other.
+   */
+  async advanceIfNew(session: Session, records: readonly SinkRecord[]): Promise<void> {
+    const sql = `WITH held AS (
+        SELECT o.topic, o.partition, r.next_offset FROM ${this.#table} AS o
+        JOIN unnest($2::text[], $3::int[], $4::bigint[], $5::bigint[]) AS r (topic, partition, first_offset, next_offset)
+          ON o.topic = r.topic AND o.partition = r.partition
+        WHERE o.connector = $1 AND o.next_offset <= r.first_offset ORDER BY o.topic, o.partition FOR UPDATE OF o
+      ), stored AS (
+        UPDATE ${this.#table} AS o SET next_offset = held.next_offset FROM held
+        WHERE o.connector = $1 AND o.topic = held.topic AND o.partition = held.partition RETURNING 1
+      )
+      SELECT CASE WHEN count(*) < cardinality($3::int[])
+        THEN ('not an error: records are compared with the stored offsets, ' || count(*) || ' match')::int END FROM stored`
+    const ranges = offsetRanges(records)
+    const offsets = [ranges.map(({ firstOffset }) => firstOffset), ranges.map(({ nextOffset }) => nextOffset)]
+    try {
+      await session.execute('store the offsets', sql, [
+        ...this.#partitionParameters(ranges),
+        ...offsets.map(textFromNumbers),
+      ])
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || error.sqlState !== NOT_A_NUMBER) throw error
+      throw new WrittenBeforeError('some of the records are written already', { cause: error })
+    }
+  }
+
   /** Returns the records that are not written yet. Locks the offsets until the transaction ends. */
   async remaining(session: Session, records: readonly SinkRecord[]): Promise<readonly SinkRecord[]> {
-    const stored = await this.#read(session, lastOrigins(records), 'ORDER BY o.topic, o.partition FOR UPDATE OF o')
+    const stored = await this.#read(session, offsetRanges(records), 'ORDER BY o.topic, o.partition FOR UPDATE OF o')
     const next = new Map(stored.map((position) => [partitionKey(position), position.offset]))
     let previous: SinkPartition | undefined
     let from = 0
@@ -46,9 +83,9 @@ export class StoredOffsets {
     const sql = `UPDATE ${this.#table} AS o SET next_offset = r.next_offset
       FROM unnest($2::text[], $3::int[], $4::bigint[]) AS r (topic, partition, next_offset)
       WHERE o.connector = $1 AND o.topic = r.topic AND o.partition = r.partition AND o.next_offset < r.next_offset`
-    const origins = lastOrigins(records)
-    const offsets = textFromItems(origins.map(({ offset }) => String(offset + 1)))
-    await session.execute('store the offsets', sql, [...this.#partitionParameters(origins), offsets])
+    const ranges = offsetRanges(records)
+    const offsets = textFromNumbers(ranges.map(({ nextOffset }) => nextOffset))
+    await session.execute('store the offsets', sql, [...this.#partitionParameters(ranges), offsets])
   }
 
   async #create(session: Session): Promise<void> {
@@ -76,18 +113,31 @@ export class StoredOffsets {
 
   #partitionParameters(partitions: readonly SinkPartition[]): readonly string[] {
     const topics = textFromItems(partitions.map(({ topic }) => topic))
-    return [this.#connector, topics, textFromItems(partitions.map(({ partition }) => String(partition)))]
+    return [this.#connector, topics, textFromNumbers(partitions.map(({ partition }) => partition))]
   }
 }
 
-/** Returns the last position of each partition. Consecutive records usually have the same one, and then cost a comparison. */
-function lastOrigins(records: readonly SinkRecord[]): readonly SinkPosition[] {
-  const last = new Map<string, SinkPosition>()
-  for (let index = 0; index < records.length; index++) {
-    const { origin } = records[index]!
-    if (!isSamePartition(origin, records[index + 1]?.origin)) last.set(partitionKey(origin), origin)
+/** The offset of the first record of a partition, and the offset after the last one. */
+type OffsetRange = SinkPartition & { readonly firstOffset: number; nextOffset: number }
+
+/** Returns the offsets of each partition. Consecutive records usually have the same one, and then cost a comparison. */
+function offsetRanges(records: readonly SinkRecord[]): readonly OffsetRange[] {
+  const ranges = new Map<string, OffsetRange>()
+  let current: OffsetRange | undefined
+  for (const { origin } of records) {
+    if (!isSamePartition(origin, current)) {
+      const { topic, partition, offset } = origin
+      const key = partitionKey(origin)
+      current = ranges.get(key) ?? { topic, partition, firstOffset: offset, nextOffset: offset }
+      ranges.set(key, current)
+    }
+    current!.nextOffset = origin.offset + 1
   }
-  return [...last.values()]
+  return [...ranges.values()]
+}
+
+function textFromNumbers(numbers: readonly number[]): string {
+  return textFromItems(numbers.map(String))
 }
 
 function isSamePartition({ topic, partition }: SinkPartition, other: SinkPartition | undefined): boolean {
