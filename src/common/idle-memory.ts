@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
@@ -42,10 +43,14 @@ export type HeapState = {
  * the start or a burst of work needed it, until a collection that is to save memory. Collections take 0.1 s, so threads that
  * are active or have a large heap are left alone.
  *
+ * The compile cache keeps the code of each module in memory until it is written. This is done now, when the thread has started,
+ * and with each collection.
+ *
  * After a collection, the young generation does not grow again until the thread is active, although V8 lets it grow with
  * everything that has ever survived. This setting is one of the process.
  */
 export function returnMemoryWhenIdle(checkIntervalMs = CHECK_INTERVAL_MS): void {
+  flushCompileCache()
   let lastMs = threadCpuMs()
   let idleIntervals = 0
   let sinceCollection = COLLECTION_INTERVALS
@@ -63,6 +68,7 @@ export function returnMemoryWhenIdle(checkIntervalMs = CHECK_INTERVAL_MS): void 
     if (idleIntervals < IDLE_INTERVALS || sinceCollection < COLLECTION_INTERVALS) return
     idleIntervals = 0
     sinceCollection = 0
+    flushCompileCache()
     collectGarbage()
     canGrow = false
     setFlagsFromString('--semi-space-growth-factor=1')

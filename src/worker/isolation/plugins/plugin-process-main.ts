@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { postponeOptimization } from '../../../common/code-optimization.ts'
 import { entryPoint } from '../../../common/program-files.ts'
@@ -64,6 +65,8 @@ thread.on('exit', (code) => {
 })
 setInterval(check, CHECK_INTERVAL_MS)
 raiseOomScore()
+// All modules of this thread are loaded. The signal that ends this process loses what is not written.
+flushCompileCache()
 
 function check(): void {
   const { blockedMsMax, loadMsMax } = options

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { importPlugins } from '../../../plugins/import-plugins.ts'
 import { toDescriptor } from '../../../plugins/plugin-descriptor.ts'
@@ -74,6 +75,8 @@ function settle(id: number | undefined, outcome: { readonly output: unknown } | 
   } catch (error) {
     send({ type: 'threw', id, failure: toPluginFailure(error) })
   }
+  // The call may have loaded modules. The signal that ends this process loses what is not written.
+  flushCompileCache()
 }
 
 /** Calls are tracked like tasks, with their ids as keys. */

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { MessageChannel } from 'node:worker_threads'
 import type { BrokerAddress } from '../../../broker/broker-address.ts'
 import { postponeOptimization } from '../../../common/code-optimization.ts'
@@ -66,6 +67,8 @@ function initialize(options: TaskProcessStart): void {
     onEnd: (end) => sendToWorker({ type: 'ended', end }),
   })
   thread = started
+  // All modules of this thread are loaded. The cache would stay in memory, and the signal that ends this process loses it.
+  flushCompileCache()
   const limit = new ResidentLimit(memoryMbMax)
   const cpuUtilization = measureCpuUtilization()
   setInterval(() => {
