@@ -1,4 +1,4 @@
-import { crc32c } from '@node-rs/crc32'
+import { crc32c } from '../record-batch/checksums.ts'
 import { compress, compressionName, decompress } from '../record-batch/compression.ts'
 import {
   ATTRIBUTES_AT,

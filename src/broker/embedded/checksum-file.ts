@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { crc32 } from '@node-rs/crc32'
+import { crc32 } from '../record-batch/checksums.ts'
 import type { Salts } from './sqlite-wal.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs'
 import { endianness } from 'node:os'
-import { crc32 } from '@node-rs/crc32'
+import { crc32 } from '../record-batch/checksums.ts'
 import { PAGE_BYTES } from './database-format.ts'
 
 /*

@@ -1,5 +1,5 @@
-import { crc32c } from '@node-rs/crc32'
 import { BrokerError } from '../broker-error.ts'
+import { crc32c } from '../record-batch/checksums.ts'
 import { ATTRIBUTES_AT, BASE_OFFSET_AT, CRC_AT } from '../record-batch/record-batch-layout.ts'
 import { parseHeader } from './batch-header.ts'
 

@@ -1,6 +1,6 @@
-import { crc32c } from '@node-rs/crc32'
 import type { Compression, Header, StoredRecord } from '../broker.ts'
 import { BrokerError } from '../broker-error.ts'
+import { crc32c } from './checksums.ts'
 import { compress, compressionNumber, decompress } from './compression.ts'
 import {
   ATTRIBUTES_AT,
