@@ -39,27 +39,18 @@ async function startPair(settings: Readonly<Record<string, string>> = {}) {
   onTestFinished(stop)
   const db = await createDatabase(primary.url, () => undefined)
   await db.run(ORDERS)
-  return { primary, standby, db, onStandby: databaseOn(standby, db) }
+  const sameDatabase = new URL(standby.url)
+  sameDatabase.pathname = `/${db.name}`
+  return { primary, standby, db, onStandby: (sql: string) => query(sameDatabase.href, sql) }
 }
 
-/** Runs SQL on the same database of another server. */
-function databaseOn({ port, url }: Postgres, { name, ...rest }: Database): Database {
-  const own = new URL(url)
-  own.pathname = `/${name}`
-  return {
-    ...rest,
-    name,
-    config: { ...rest.config, 'connection.url': `jdbc:postgresql://127.0.0.1:${port}/${name}` },
-    async run(sql) {
-      const client = new pg.Client({ connectionString: own.href })
-      await client.connect()
-      try {
-        const result: pg.QueryResult | pg.QueryResult[] = await client.query(sql)
-        return (Array.isArray(result) ? result.at(-1)?.rows : result.rows) ?? []
-      } finally {
-        await client.end()
-      }
-    },
+async function query(url: string, sql: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows
+  } finally {
+    await client.end()
   }
 }
 
@@ -67,32 +58,40 @@ function databaseOn({ port, url }: Postgres, { name, ...rest }: Database): Datab
  * Copies slots of the primary server to the standby until the slot may be used after a promotion. For that, the slot must be as
  * far as the standby: the primary server notes in the log that no transaction is open, and the source commits what follows.
  */
-async function untilSynchronized(db: Database, onStandby: Database, source: SourceRun): Promise<void> {
+async function untilSynchronized(db: Database, standby: Postgres, source: SourceRun): Promise<void> {
   const sql = 'SELECT FROM pg_replication_slots WHERE synced AND NOT temporary AND invalidation_reason IS NULL'
   // A message outside of transactions needs no transaction id.
   const move = "SELECT pg_log_standby_snapshot(), pg_logical_emit_message(false, 'test', '')"
   await until('the slot to be synchronized', WAIT, async () => {
     await db.run(move)
     source.committed(PARTITION, lastOffset(await source.take(1))!)
-    await untilReceived(db, onStandby)
-    await onStandby.run('SELECT pg_sync_replication_slots()')
-    return (await onStandby.run(sql)).length === 1
+    await untilReceived(db, standby)
+    await query(standby.url, 'SELECT pg_sync_replication_slots()')
+    return (await query(standby.url, sql)).length === 1
   })
 }
 
-/** Waits until the standby has everything that the primary server has written. */
-async function untilReceived(db: Database, onStandby: Database): Promise<void> {
+/**
+ * Waits until the standby has everything that the primary server has written. Asks in the database `postgres`: the standby may
+ * not have that of the test yet.
+ */
+async function untilReceived(db: Database, standby: Postgres): Promise<void> {
   const [end] = await db.run('SELECT pg_current_wal_flush_lsn() AS lsn')
   await until('the standby to have the log', WAIT, async () => {
-    const [row] = await onStandby.run(`SELECT pg_last_wal_replay_lsn() >= '${String(end!['lsn'])}' AS is_reached`)
+    const sql = `SELECT pg_last_wal_replay_lsn() >= '${String(end!['lsn'])}' AS is_reached`
+    const [row] = await query(standby.url, sql)
     return row!['is_reached'] === true
   })
 }
 
-async function failOver(primary: Postgres, onStandby: Database, source: SourceRun): Promise<Error> {
+async function failOver(primary: Postgres, standby: Postgres, source: SourceRun): Promise<Error> {
   await primary.crash()
   const lost = await failureOf(source)
-  await onStandby.run('SELECT pg_promote(true, 60)')
+  await query(standby.url, 'SELECT pg_promote(false)')
+  await until('the standby to be promoted', WAIT, async () => {
+    const [row] = await query(standby.url, 'SELECT pg_is_in_recovery() AS is_standby')
+    return row!['is_standby'] === false
+  })
   return lost
 }
 
@@ -100,14 +99,14 @@ describeOn([postgres18], 'the PostgreSQL CDC source after a failover to a standb
   it('continues in the middle of a transaction with a synchronized slot, and loses nothing', async () => {
     const { primary, standby, db, onStandby } = await startPair(WAITS_FOR_STANDBY)
     const source = await startCdcSource(db, { config: { 'slot.failover': 'true' } })
-    await untilSynchronized(db, onStandby, source)
+    await untilSynchronized(db, standby, source)
     await db.run(`INSERT INTO orders SELECT n, 'of one transaction' FROM generate_series(1, ${ROWS}) n`)
     const before = await source.take(DELIVERED)
-    await untilReceived(db, onStandby)
-    expect(await failOver(primary, onStandby, source)).toMatchObject({ code: 'retriable' })
+    await untilReceived(db, standby)
+    expect(await failOver(primary, standby, source)).toMatchObject({ code: 'retriable' })
     const config = { 'slot.failover': 'true', ...on(standby) }
     const next = await startCdcSource(db, { config, offset: lastOffset(before) })
-    await onStandby.run(`INSERT INTO orders VALUES (${ROWS + 1}, 'on the new primary server')`)
+    await onStandby(`INSERT INTO orders VALUES (${ROWS + 1}, 'on the new primary server')`)
     const after = await next.take(ROWS + 1 - DELIVERED)
     expect(idsOf([...before, ...after])).toEqual(numbers(1, ROWS + 1))
   })
@@ -117,8 +116,8 @@ describeOn([postgres18], 'the PostgreSQL CDC source after a failover to a standb
     const source = await startCdcSource(db)
     await db.run('INSERT INTO orders VALUES (1)')
     const offset = lastOffset(await source.take(1))
-    await untilReceived(db, onStandby)
-    await failOver(primary, onStandby, source)
+    await untilReceived(db, standby)
+    await failOver(primary, standby, source)
     const error = await failureOf(startCdcSource(db, { config: on(standby), offset }))
     expect(error).not.toMatchObject({ code: 'retriable' })
     expect(error.message).toContain(`the replication slot ${slotOf(db)} does not exist, but an offset is stored`)
@@ -127,7 +126,7 @@ describeOn([postgres18], 'the PostgreSQL CDC source after a failover to a standb
     const config = { ...on(standby), 'offset.mismatch.strategy': 'trust_slot' }
     const next = await startCdcSource(db, { config, offset })
     await next.nextBatch()
-    await onStandby.run('INSERT INTO orders VALUES (2)')
+    await onStandby('INSERT INTO orders VALUES (2)')
     expect(shownEvents(await next.take(1))).toEqual(['c {"id":2,"item":null}'])
   })
 })
