@@ -28,6 +28,7 @@ export default defineConfig({
           },
           // They take a second at most; what is slower is a machine that is busy with something else.
           testTimeout: 90_000,
+          hookTimeout: 90_000,
           expect: { poll: { timeout: 60_000, interval: 10 } },
           // One more than the two cores that we measure on: tests also wait. 36 s instead of 46.
           maxWorkers: 3,
