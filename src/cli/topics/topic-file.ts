@@ -1,7 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import type { StoredRecord } from '../../broker/broker.ts'
 import { messageOf, UserError } from '../../common/errors.ts'
@@ -80,7 +79,7 @@ export async function* readTopicFile(path: string): AsyncGenerator<TopicHead | B
   let lines = 0
   let partitions = 0
   try {
-    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+    for await (const line of linesOf(path)) {
       if (previous !== undefined) {
         hash.update(`${previous}\n`)
         if (lines === 1) {
@@ -99,6 +98,21 @@ export async function* readTopicFile(path: string): AsyncGenerator<TopicHead | B
     const reason = error instanceof z.ZodError ? `line ${lines}: ${error.issues[0]?.message}` : messageOf(error)
     throw new UserError('unreadable_dump', `${path} is not a complete backup of a topic: ${reason}`)
   }
+}
+
+/** Ends lines at line breaks only. Node's `readline` also does so at U+2028, which the name of a header may contain. */
+async function* linesOf(path: string): AsyncGenerator<string> {
+  let pieces: string[] = []
+  for await (const chunk of createReadStream(path, 'utf8') as AsyncIterable<string>) {
+    const [first = '', ...others] = chunk.split('\n')
+    pieces.push(first)
+    for (const next of others) {
+      yield pieces.join('').replace(/\r$/, '')
+      pieces = [next]
+    }
+  }
+  const last = pieces.join('')
+  if (last !== '') yield last
 }
 
 /** Reads the whole backup once, so that nothing is written from a damaged one. */

@@ -36,6 +36,7 @@ async function filledTopic(broker: Broker): Promise<void> {
       value: Buffer.alloc(0),
       headers: [
         ['h', Buffer.from([1])],
+        ['h\u2028h', Buffer.from([2])],
         ['h', null],
       ],
     },
