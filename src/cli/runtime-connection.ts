@@ -5,6 +5,7 @@ import { messageOf } from '../common/errors.ts'
 import { tlsMaterial } from '../tls/tls-material.ts'
 import { type ExitCode, UsageError } from './command.ts'
 import { InterruptedError } from './process/stop-signal.ts'
+import { printableText } from './terminal/printable-text.ts'
 
 /** Options of the commands that connect to registries or workers: how they log in. */
 export const CONNECTION_OPTIONS = {
@@ -60,7 +61,7 @@ export function endpointOf(
 /** Prints why a command did not finish: a failed request or an interrupt. Throws any other error. */
 export function reportRequestError(error: unknown, hint = ''): ExitCode {
   if (!(error instanceof RequestError || error instanceof InterruptedError)) throw error
-  process.stderr.write(`weir: ${error.message}${hint}\n`)
+  process.stderr.write(`weir: ${printableText(error.message, '\n')}${hint}\n`)
   return 3
 }
 

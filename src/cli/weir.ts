@@ -4,6 +4,7 @@ import { postponeOptimization } from '../common/code-optimization.ts'
 import { messageOf } from '../common/errors.ts'
 import { didYouMean } from '../config/did-you-mean.ts'
 import type { Command, ExitCode } from './command.ts'
+import { printableText } from './terminal/printable-text.ts'
 
 type CommandEntry = {
   readonly summary: string
@@ -151,6 +152,6 @@ function print(text: string): ExitCode {
 }
 
 function printError(message: string, code: ExitCode): ExitCode {
-  process.stderr.write(`weir: ${message}\n`)
+  process.stderr.write(`weir: ${printableText(message, '\n')}\n`)
   return code
 }

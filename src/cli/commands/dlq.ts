@@ -8,6 +8,7 @@ import { kafkaClientSettings, resolveBrokerAddress } from '../broker-flags.ts'
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
 import { deadLetterJson, formatDeadLetter } from '../dead-letters/format-dead-letter.ts'
 import { PROGRAM_OPTIONS, readProgramSettings } from '../program-options.ts'
+import { printableText } from '../terminal/printable-text.ts'
 
 const OPTIONS = {
   ...PROGRAM_OPTIONS,
@@ -93,10 +94,10 @@ function matcherOf({ connector, stage }: Values): (deadLetter: DeadLetterRecord)
 }
 
 function print(text: string): void {
-  process.stdout.write(`${text}\n`)
+  process.stdout.write(`${printableText(text, '\n')}\n`)
 }
 
 function printError(text: string): 1 {
-  process.stderr.write(`${text}\n`)
+  process.stderr.write(`${printableText(text, '\n')}\n`)
   return 1
 }

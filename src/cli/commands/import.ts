@@ -16,6 +16,7 @@ import { describeSize, type RegistryArchive, versionsOf } from '../archive/regis
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
 import { abortOnStopSignal } from '../process/stop-signal.ts'
 import { openRegistryClient, REGISTRY_HELP, REGISTRY_OPTIONS, reportRequestError } from '../runtime-connection.ts'
+import { printableText } from '../terminal/printable-text.ts'
 import { createProgressBar, type ProgressBar } from '../terminal/progress-bar.ts'
 import { onePath } from './export.ts'
 
@@ -115,7 +116,7 @@ async function importWithNewIds(request: ImportRequest, idsFile: string): Promis
     ...rejected.map((one) => `not accepted: ${one}`),
     `imported ${assigned.length} of ${source} with new ids, which are in ${idsFile}`,
   ]
-  process.stdout.write(`${lines.join('\n')}\n`)
+  process.stdout.write(`${lines.map((line) => printableText(line)).join('\n')}\n`)
   return rejected.length === 0 ? 0 : 1
 }
 
@@ -137,6 +138,6 @@ function report(plan: ImportPlan, source: string, isDryRun: boolean): ExitCode {
     conflicts.length > 0
       ? `nothing was written: ${conflicts.length} ${conflicts.length === 1 ? 'conflict' : 'conflicts'}`
       : `${isDryRun ? 'would import' : 'imported'} ${source}: ${amounts}`
-  process.stdout.write([...conflicts, last, ''].join('\n'))
+  process.stdout.write([...conflicts, last, ''].map((line) => printableText(line)).join('\n'))
   return conflicts.length === 0 ? 0 : 1
 }

@@ -15,6 +15,7 @@ import { readWorkerGroup } from '../takeover/read-worker-group.ts'
 import { registryTakeover } from '../takeover/registry-takeover.ts'
 import { isComplete, planText, statusText, type Takeover, type TakeoverGoal } from '../takeover/takeover.ts'
 import { workerTakeover } from '../takeover/worker-takeover.ts'
+import { printableText } from '../terminal/printable-text.ts'
 
 const OPTIONS = {
   ...CONNECTION_OPTIONS,
@@ -63,8 +64,11 @@ Exit codes: 0 done (status: the takeover, or with --back the return, is complete
     try {
       const takeover = await readFrom(address, (broker) => read(broker, values.back ? 'return' : 'takeover'))
       const isDone = isComplete(takeover)
+      const result = { ...takeover, isComplete: isDone }
       const text = verb === 'status' ? statusText(takeover) : planText(takeover)
-      process.stdout.write(`${values.output === 'json' ? JSON.stringify({ ...takeover, isComplete: isDone }) : text}\n`)
+      // Any client can be a member of a group, with any name.
+      const shown = values.output === 'json' ? JSON.stringify(result) : printableText(text, '\n')
+      process.stdout.write(`${shown}\n`)
       return verb === 'plan' || isDone ? 0 : 1
     } catch (error) {
       if (!(error instanceof BrokerError)) throw error

@@ -1,3 +1,4 @@
+import { printableText } from '../terminal/printable-text.ts'
 import { red, yellow } from '../terminal/style.ts'
 
 const ERROR = 50
@@ -10,7 +11,7 @@ export function formatLogLine(json: string, width: number): string {
     ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   )
   const parts = [program, msg, reason, ...rest].filter((part) => part !== undefined)
-  const text = `${String(time).slice(11, 19)} ${parts.join(' ')}`.replace(/\s+/g, ' ')
+  const text = printableText(`${String(time).slice(11, 19)} ${parts.join(' ')}`.replace(/\s+/g, ' '))
   const short = text.length > width ? `${text.slice(0, width - 1)}…` : text
   return Number(level) >= ERROR ? red(short) : yellow(short)
 }

@@ -1,4 +1,5 @@
 import type { ResourceRow } from '../../operator/main.ts'
+import { printableText } from '../terminal/printable-text.ts'
 import { bold, dim, green, red, type Style, yellow } from '../terminal/style.ts'
 import type { Throughput } from './throughput.ts'
 
@@ -66,7 +67,7 @@ export function renderResourceTable(input: ResourceTableInput): readonly string[
       const padded = pad(text, widths[at] ?? 0, COLUMNS[at]?.right)
       return style === undefined ? padded : style(padded)
     })
-    const message = row.message.replace(/\s+/g, ' ')
+    const message = printableText(row.message.replace(/\s+/g, ' '))
     lines.push(withMessage ? `${own.join(GAP)}${GAP}${cut(message, messageWidth)}` : own.join(GAP))
     if (!withMessage && row.ready !== 'True') lines.push(`  ${dim(cut(message, width - 2))}`)
   }

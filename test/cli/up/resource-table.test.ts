@@ -23,6 +23,12 @@ it('shows the records of a connector, and its rate while records move', () => {
   ])
 })
 
+it('shows control characters of a message as their codes', () => {
+  const rows = [{ ...row('a'), message: 'bad value \u001b[2J\u202e' }]
+  const [, line] = renderResourceTable({ rows, throughput: new Map(), nowMs: 0, width: 200, height: 24 })
+  expect(line).toMatch(/bad value \\u001b\[2J\\u202e$/)
+})
+
 function row(name: string): ResourceRow {
   const resource = { kind: 'Connector', spec: {}, metadata: { name }, status: { state: 'RUNNING' } }
   return {
