@@ -55,6 +55,8 @@ export class LeaderElection implements Leadership {
   #writer: LeaderWriter | undefined
   #leader: MemberIdentity | undefined
   #isElected = false
+  /** Number of writers that were begun to open. Each fences those before it. */
+  #openedWriters = 0
   /** Whether this instance was the leader until the rebalance that is in progress. */
   #wasLeading = false
   /** Whether eligible instances, which may be of another kind, still precede this one. */
@@ -163,10 +165,12 @@ export class LeaderElection implements Leadership {
 
   async #openWriter(reason: string): Promise<void> {
     const { logger } = this.#options
+    this.#openedWriters += 1
+    const number = this.#openedWriters
     try {
       const writer = await this.#candidate?.openWriter()
-      // Another instance may have been elected in the meantime.
-      if (!this.#isElected) return await writer?.close()
+      // Another instance may have been elected in the meantime, or a later election has opened another writer.
+      if (!this.#isElected || number !== this.#openedWriters) return await writer?.close()
       this.#writer = writer
       logger.info({ reason }, 'leading')
     } catch (error) {

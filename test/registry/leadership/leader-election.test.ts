@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { Broker, GroupMembership } from '../../../src/broker/broker.ts'
+import type { Broker, Generation, GroupMembership, GroupProtocol } from '../../../src/broker/broker.ts'
 import { openBroker } from '../../../src/broker/open-broker.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { LeaderElection } from '../../../src/registry/leadership/leader-election.ts'
@@ -99,5 +99,41 @@ describeConcurrently('an instance in a group of Weir only', () => {
     await until('the other instance to follow', WAIT, () => second.leaderUrl() === 'http://b:8081')
     expect(first.writer()).toBeDefined()
     expect(events).toEqual(['open'])
+  })
+
+  it('keeps the last writer that it began to open, and closes one that it began to open before', async () => {
+    let protocol: GroupProtocol | undefined
+    const membership = { validUntilMs: () => Number.POSITIVE_INFINITY, close: async () => undefined }
+    const joinGroup = async (options: { readonly protocol: GroupProtocol }) => {
+      protocol = options.protocol
+      return membership
+    }
+    const opened: PromiseWithResolvers<LeaderWriter>[] = []
+    const closed: number[] = []
+    const writers = [0, 1, 2].map((at) => ({ close: async () => void closed.push(at) }) as unknown as LeaderWriter)
+    const options = { broker: { joinGroup } as unknown as Broker, logger: silentLogger(), groupId: GROUP, sticky: true }
+    const election = new LeaderElection(options)
+    const openWriter = () => {
+      const opening = Promise.withResolvers<LeaderWriter>()
+      opened.push(opening)
+      return opening.promise
+    }
+    await election.join({
+      identity: { version: 1, host: 'a', port: 8081, master_eligibility: true, scheme: 'http' },
+      openWriter,
+    })
+    const assignment = Buffer.from(JSON.stringify({ version: 1, error: 0, master: 'me', master_identity: null }))
+    const elected = () => protocol!.onJoined({ memberId: 'me', assignment } as unknown as Generation)
+    const first = elected()
+    opened[0]!.resolve(writers[0]!)
+    await first
+    election.replaceWriter('a write failed')
+    await until('another writer to be opened', WAIT, () => opened.length === 2)
+    const again = elected()
+    opened[2]!.resolve(writers[2]!)
+    await again
+    opened[1]!.resolve(writers[1]!)
+    await until('the earlier ones to be closed', WAIT, () => closed.join() === '0,1')
+    expect(election.writer()).toBe(writers[2])
   })
 })
