@@ -23,3 +23,9 @@ export function qualifySubject(subject: string, context: string = DEFAULT_CONTEX
   const [, own = context, name = subject] = QUALIFIED.exec(subject) ?? []
   return own === DEFAULT_CONTEXT ? name : `:${own}:${name}`
 }
+
+/** The subject that a schema of another subject names: without a context of its own, it is in the context of that one. */
+export function subjectBeside(parent: string | undefined, subject: string): string {
+  const isRelative = parent?.startsWith(':') === true && !subject.startsWith(':')
+  return isRelative ? qualifySubject(subject, contextOf(parent)) : subject
+}

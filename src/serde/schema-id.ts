@@ -56,7 +56,7 @@ export async function findWriteSchema<Parsed extends ParsedSchema>(
   const { policy, normalize, strict, parse } = options
   return wrapRequestErrors(`schema of subject '${subject}'`, async () => {
     if (typeof policy === 'object') {
-      const source = await sourceOf(registry, await registry.byId(policy.id))
+      const source = await sourceOf(registry, await registry.byId(policy.id), subject)
       const parsed = await parse(source, 'loose')
       if (strict && own !== undefined) rejectIncompatible(`schema ${policy.id}`, parsed, own.parsed)
       return { id: policy.id, parsed, source, stored: source }
@@ -66,7 +66,7 @@ export async function findWriteSchema<Parsed extends ParsedSchema>(
       return { parsed: own.parsed, source: own.source, id, stored }
     }
     const latest = await registry.latest(subject)
-    const source = await sourceOf(registry, latest)
+    const source = await sourceOf(registry, latest, subject)
     const parsed = await parse(source, 'loose')
     if (strict && own !== undefined) rejectIncompatible(`the latest schema of subject '${subject}'`, parsed, own.parsed)
     return { id: latest.id, parsed, source, stored: latest }
@@ -97,10 +97,10 @@ export function fetchRegisteredSchema(registry: RegistryClient, id: SchemaId): P
   return typeof id === 'number' ? registry.byId(id) : registry.byGuid(id)
 }
 
-/** Adds the texts of all references to a schema. */
-export async function sourceOf(registry: RegistryClient, schema: NewSchema): Promise<SourcedSchema> {
+/** Adds the texts of all references to a schema of a subject. */
+export async function sourceOf(registry: RegistryClient, schema: NewSchema, subject?: string): Promise<SourcedSchema> {
   const { schemaType: type = 'AVRO', schema: text, references = [], metadata, ruleSet } = schema
-  const dependencies = await resolveReferences(registry, references)
+  const dependencies = await resolveReferences(registry, references, subject)
   return { type, text, references, dependencies, ...rulesOf({ metadata, ruleSet }) }
 }
 
