@@ -18,18 +18,22 @@ function* logicalLines(text: string): Generator<{ text: string; line: number }> 
   const lines = text.split(/\r\n|\n|\r/)
   for (let at = 0; at < lines.length; at++) {
     const line = at + 1
-    let logical = (lines[at] ?? '').trimStart()
-    if (logical === '' || logical.startsWith('#') || logical.startsWith('!')) continue
-    while (endsInOddBackslashes(logical) && at + 1 < lines.length) {
+    const first = (lines[at] ?? '').trimStart()
+    if (first === '' || first.startsWith('#') || first.startsWith('!')) continue
+    const parts = [first]
+    for (let last = first; endsInOddBackslashes(last) && at + 1 < lines.length; parts.push(last)) {
       at += 1
-      logical = logical.slice(0, -1) + (lines[at] ?? '').trimStart()
+      parts[parts.length - 1] = last.slice(0, -1)
+      last = (lines[at] ?? '').trimStart()
     }
-    yield { text: logical, line }
+    yield { text: parts.join(''), line }
   }
 }
 
 function endsInOddBackslashes(line: string): boolean {
-  return (/\\*$/.exec(line)?.[0].length ?? 0) % 2 === 1
+  let start = line.length
+  while (line[start - 1] === '\\') start -= 1
+  return (line.length - start) % 2 === 1
 }
 
 function separatorOf(line: string): { keyEnd: number; valueStart: number } {

@@ -12,6 +12,7 @@ import {
   type SettingsSpec,
 } from '../../src/config/settings.ts'
 import { settingsFromEnvironment, settingsFromSources } from '../../src/config/settings-sources.ts'
+import { cpuMsOf } from '../support/cpu-time.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const spec: SettingsSpec<z.ZodObject> = {
@@ -103,5 +104,10 @@ describe('properties file', () => {
 
   it('has the line number of each key', () => {
     expect(parseProperties('#\na=1\\\n 2\nb=3').get('b')?.line).toBe(4)
+  })
+
+  it('joins many lines in linear time', async () => {
+    const parse = () => expect(parseProperties('a=x\\\n'.repeat(200_000)).get('a')?.value).toHaveLength(599_998)
+    expect(await cpuMsOf(parse)).toBeLessThan(5_000)
   })
 })

@@ -19,12 +19,15 @@ const BLANKS = /(?:[ \t]|\/\*[\s\S]*?\*\/)*/y
 const LINES = /(?:[ \t\r\n]|#[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y
 const COMMENT = /#[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\//y
 const END_OF_EXPRESSION = /(?:[ \t]|\/\*[\s\S]*?\*\/)*(?:[\r\n,}\]]|#|\/\/|$)/y
+/** Templates within texts within templates. */
+const TEMPLATE_DEPTH_MAX = 200
 const OPENING = '([{'
 const CLOSING = ')]}'
 
 /** Reads the words of HashiCorp's configuration language, native syntax. */
 export class HclScanner {
   position = 0
+  #templateDepth = 0
   readonly #text: string
   readonly #lineStarts: readonly number[]
 
@@ -192,6 +195,9 @@ export class HclScanner {
   #skipTemplate(): void {
     const start = this.position
     this.position += 2
+    this.#templateDepth += 1
+    if (this.#templateDepth > TEMPLATE_DEPTH_MAX)
+      throw this.#errorAt(start, `templates are nested more than ${TEMPLATE_DEPTH_MAX} levels deep`)
     for (let depth = 1; depth > 0; ) {
       if (this.position >= this.#text.length) throw this.#errorAt(start, 'a template is not closed')
       if (this.string() !== undefined) continue
@@ -200,6 +206,7 @@ export class HclScanner {
       if (character === '}') depth -= 1
       this.position += 1
     }
+    this.#templateDepth -= 1
   }
 
   #escape(): string {

@@ -85,6 +85,7 @@ resource "a" "two" {}
     ['x = "\\q"\n', 1],
     ['x = "${var.x\n', 1],
     [`x = ${'['.repeat(10_000)}`, 1],
+    [`x = ${'"${'.repeat(50_000)}`, 1],
     ['{"json": 1}', 1],
   ])('that is invalid is reported with its line: %s', (text, line) => {
     const { documents, errors } = readHclDocument(text, 'main.tf')
