@@ -5,6 +5,7 @@ import type { ClusterReader } from '../cluster/cluster.ts'
 import { changedKeys } from '../connector/changed-keys.ts'
 import { resolveDesiredConnector } from '../connector/desired-connector.ts'
 import { findCondition } from '../resources/condition.ts'
+import { OWN_KEYS } from '../resources/connector.ts'
 import { API_VERSION, type Resource } from '../resources/resource.ts'
 import type { WorkerRuntimeConfig } from '../runtimes.ts'
 import { resolveSchemaText } from '../subject/desired-subject.ts'
@@ -38,7 +39,7 @@ export type ConfigDifference = {
 
 export type ConfigComparison = {
   readonly differences: readonly ConfigDifference[]
-  /** Keys whose values are secret to the user or to the operator. */
+  /** Keys whose values are secret to the user or to the operator, and keys from ConfigMaps that the user may not read. */
   readonly notCompared: readonly string[]
   /** What the declaration refers to and does not exist. */
   readonly missing: readonly string[]
@@ -46,7 +47,10 @@ export type ConfigComparison = {
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
-export async function declarationOf(resource: Resource, cluster: ClusterReader): Promise<Declaration> {
+/** `showsConfigMaps`: whether the user may read the ConfigMaps that the resource refers to. */
+type Context = { readonly cluster: ClusterReader; readonly showsConfigMaps: boolean }
+
+export async function declarationOf(resource: Resource, context: Context): Promise<Declaration> {
   const { spec, status } = resource
   const { text, isMasked } = manifestOfResource(resource)
   const synced = findCondition(status.conditions, 'Synced')
@@ -56,16 +60,18 @@ export async function declarationOf(resource: Resource, cluster: ClusterReader):
     ...('driftPolicy' in spec && { driftPolicy: spec.driftPolicy }),
     isSuspended: spec.suspend,
     ...(synced && { synced: { status: synced.status, reason: synced.reason, message: synced.message } }),
-    ...(resource.kind === 'Subject' && { subject: await declaredSubject(resource, cluster) }),
+    ...(resource.kind === 'Subject' && { subject: await declaredSubject(resource, context) }),
   }
 }
 
 async function declaredSubject(
   { spec, status, metadata }: Resource<'Subject'>,
-  cluster: ClusterReader,
+  { cluster, showsConfigMaps }: Context,
 ): Promise<NonNullable<Declaration['subject']>> {
   // The operator reports a ConfigMap that does not exist as the state of the resource.
-  const schema = await resolveSchemaText(spec, metadata.namespace, cluster).catch(() => undefined)
+  const schema = showsConfigMaps
+    ? await resolveSchemaText(spec, metadata.namespace, cluster).catch(() => undefined)
+    : spec.schema
   return {
     ...(schema !== undefined && { schema }),
     schemaType: spec.schemaType,
@@ -95,18 +101,26 @@ function manifestOfResource({ kind, metadata, spec }: Resource): { readonly text
 
 /**
  * Compares a configuration that the user has read from the worker with the declared one, as reconcilers do. Values from
- * Secrets are not compared: the response would tell whether a guess is right.
+ * Secrets are not compared: the response would tell whether a guess is right. Nor are values from ConfigMaps that the
+ * user may not read.
  */
 export async function compareConfig(
   resource: Resource<'Connector'>,
   running: ConnectorProperties,
-  context: { readonly cluster: ClusterReader; readonly instance: string; readonly runtimeConfig: WorkerRuntimeConfig },
+  context: Context & { readonly instance: string; readonly runtimeConfig: WorkerRuntimeConfig },
 ): Promise<ConfigComparison> {
-  const { cluster, ...naming } = context
+  const { cluster, showsConfigMaps, ...naming } = context
   const desired = await resolveDesiredConnector(resource, cluster, naming)
-  const isSecret = (key: string) => Object.hasOwn(desired.inline, key)
+  const inManifest = keysInManifest(resource)
+  const isSecret = (key: string) =>
+    Object.hasOwn(desired.inline, key) ||
+    (!showsConfigMaps && Object.hasOwn(desired.config, key) && !inManifest.has(key))
   const isHidden = (key: string) => isSecret(key) || isMaskedValue(key, running[key] ?? '')
-  const notCompared = Object.keys(desired.config).filter(isHidden).sort()
+  // The name of a key in a ConfigMap is shown only if the user has it from the worker.
+  const isKnown = (key: string) => inManifest.has(key) || showsConfigMaps || Object.hasOwn(running, key)
+  const notCompared = Object.keys(desired.config)
+    .filter((key) => isHidden(key) && isKnown(key))
+    .sort()
   const observed = Object.fromEntries(
     Object.entries(running).map(([key, value]) => [key, isHidden(key) ? (desired.config[key] ?? value) : value]),
   )
@@ -119,4 +133,15 @@ export async function compareConfig(
     notCompared,
     missing: desired.missing,
   }
+}
+
+/** The keys whose values are not from ConfigMaps: those of the manifest, of its Secrets and of its fields. */
+function keysInManifest({ spec }: Resource<'Connector'>): ReadonlySet<string> {
+  const { config = {}, valuesFrom = [] } = spec
+  const keys = new Set([...OWN_KEYS, ...Object.keys(config)])
+  for (const { key, secretKeyRef } of valuesFrom) {
+    if (secretKeyRef === undefined) keys.delete(key)
+    else keys.add(key)
+  }
+  return keys
 }

@@ -17,6 +17,8 @@ export interface Viewer {
   readonly name: string
   /** The namespaces among these whose resources of the kind the user may read. */
   readable(kind: ResourceKind, namespaces: ReadonlySet<string>): Promise<ReadonlySet<string>>
+  /** Whether the user may read what resources take from ConfigMaps of a namespace. */
+  mayReadConfigMaps(namespace: string): Promise<boolean>
   /**
    * Whether requests that only read may be passed on to runtimes of a kind. `namespaces` are those with resources of the
    * runtime: a user who may read the resources of one of them may reach the runtime.
@@ -75,6 +77,10 @@ class KubernetesViewer implements Viewer {
     const some = [...namespaces].sort().slice(0, NAMESPACES_MAX)
     const allowed = await mapConcurrently(some, (namespace) => this.#may('list', kind, namespace))
     return new Set(some.filter((_, at) => allowed[at]))
+  }
+
+  mayReadConfigMaps(namespace: string): Promise<boolean> {
+    return this.#isPermitted({ group: '', resource: 'configmaps', verb: 'get', namespace })
   }
 
   async mayReach(runtime: RuntimeKind, namespaces: () => ReadonlySet<string>): Promise<boolean> {

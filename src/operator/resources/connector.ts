@@ -22,7 +22,7 @@ import {
 } from './field-schemas.ts'
 
 /** Configuration keys that have fields of their own in `spec`. */
-const OWN_KEYS = ['name', 'connector.class', 'tasks.max', 'connector.plugin.version', OWNER_KEY]
+export const OWN_KEYS = ['name', 'connector.class', 'tasks.max', 'connector.plugin.version', OWNER_KEY]
 
 const valueFrom = withRules(
   z.strictObject({

@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { HttpError } from '../../http/http-error.ts'
 import type { ConsoleState } from '../console/console-state.ts'
 import { compareConfig, type Declaration, declarationOf } from '../console/declaration.ts'
+import { referencedObjectsOf } from '../resources/referenced-objects.ts'
+import type { Resource } from '../resources/resource.ts'
 import { asUnavailable } from './console-authorization.ts'
 
 type ResourceParams = { readonly kind: string; readonly namespace: string; readonly name: string }
@@ -20,7 +22,9 @@ export function resourceRoutes(app: FastifyInstance, state: ConsoleState): void 
   )
 
   app.get<{ Params: ResourceParams }>('/ui/api/resources/:kind/:namespace/:name', async (request, reply) => {
-    const found: Declaration = await declarationOf(await findReadable(request), state.cluster)
+    const resource = await findReadable(request)
+    const { cluster } = state
+    const found: Declaration = await declarationOf(resource, { cluster, ...(await visibility(resource, request)) })
     return reply.header('cache-control', 'no-store').send(found)
   })
 
@@ -36,7 +40,12 @@ export function resourceRoutes(app: FastifyInstance, state: ConsoleState): void 
       if (runtimeConfig === undefined)
         throw new HttpError(404, `the operator's configuration has no valid worker ${resource.spec.workerRef.name}`)
       const { cluster, instance } = state
-      const compared = await compareConfig(resource, config, { cluster, instance, runtimeConfig })
+      const compared = await compareConfig(resource, config, {
+        cluster,
+        instance,
+        runtimeConfig,
+        ...(await visibility(resource, request)),
+      })
       return reply.header('cache-control', 'no-store').send(compared)
     },
   )
@@ -50,6 +59,14 @@ export function resourceRoutes(app: FastifyInstance, state: ConsoleState): void 
     // The same response for a resource that the user may not read.
     if (found === undefined) throw new HttpError(404, `there is no ${kind} ${namespace}/${name} that you may read`)
     return found
+  }
+
+  async function visibility(resource: Resource, { viewer }: Pick<FastifyRequest, 'viewer'>) {
+    const { configmaps } = referencedObjectsOf(resource)
+    const isPublic = viewer === undefined || configmaps.length === 0
+    return {
+      showsConfigMaps: isPublic || (await orUnavailable(viewer.mayReadConfigMaps(resource.metadata.namespace))),
+    }
   }
 }
 

@@ -19,7 +19,10 @@ import { until } from '../../support/until.ts'
 
 /** What users may do, as `verb plural namespace`; all namespaces are an empty one. */
 const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
-  admin: ['list connectors ', 'list subjects ', 'list registrymodes ', 'update connectors ', 'update subjects '],
+  admin: [
+    ...['list connectors ', 'list subjects ', 'list registrymodes ', 'update connectors ', 'update subjects '],
+    'get configmaps default',
+  ],
   viewer: ['list connectors default'],
   stranger: [],
 }
@@ -256,6 +259,37 @@ describe('a declaration', () => {
     expect(right).toEqual({ differences: [], notCompared: ['url'], missing: [] })
     expect(wrong).toEqual(right)
   })
+
+  it('shows what is from ConfigMaps only to users who may read those', async () => {
+    const { get, compare, cluster, permissions } = await startTestConsole()
+    permissions['viewer'] = ['list connectors default', 'list subjects default']
+    cluster.configMaps.set('default/shared', { region: 'eu', topic: 'orders', schema: '"long"' })
+    const configFrom = [{ configMapRef: { name: 'shared' } }]
+    const valuesFrom = [{ key: 'zone', configMapKeyRef: { name: 'shared', key: 'region' } }]
+    cluster.apply('Connector', 'orders', connector({ configFrom, valuesFrom, config: { file: '/a', topic: 'own' } }))
+    const running = { name: 'orders', 'connector.class': 'FileStreamSource', 'tasks.max': '2', region: 'us' }
+    const own = [
+      { key: 'file', declared: '/a', running: null },
+      { key: 'topic', declared: 'own', running: null },
+    ]
+    expect(await compare('orders', running, 'viewer')).toMatchObject({ differences: own, notCompared: ['region'] })
+    expect(await compare('orders', running, 'admin')).toMatchObject({
+      differences: [
+        own[0],
+        { key: 'region', declared: 'eu', running: 'us' },
+        { key: 'schema', declared: '"long"', running: null },
+        own[1],
+        { key: 'zone', declared: 'eu', running: null },
+      ],
+      notCompared: [],
+    })
+    const schemaFrom = { configMapKeyRef: { name: 'shared', key: 'schema' } }
+    cluster.apply('Subject', 'orders-value', { schemaFrom })
+    const schemaFor = async (token: string) =>
+      (await (await get('/ui/api/resources/Subject/default/orders-value', token)).json()) as { subject: object }
+    expect((await schemaFor('viewer')).subject).toEqual({ schemaType: 'AVRO' })
+    expect((await schemaFor('admin')).subject).toEqual({ schema: '"long"', schemaType: 'AVRO' })
+  })
 })
 
 it('The state of the operator names its leader and the runtimes whose configuration is invalid', async () => {
@@ -319,9 +353,9 @@ async function startTestConsole(options: TestConsoleOptions = {}) {
     ...{ url: server.url, api, permissions, clock, cluster, received, send },
     get: (path: string, token?: string) =>
       send('GET', path, token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    async compare(name: string, config: object): Promise<unknown> {
+    async compare(name: string, config: object, token = 'admin'): Promise<unknown> {
       const path = `/ui/api/resources/Connector/default/${name}/comparison`
-      return (await send('POST', path, { authorization: 'Bearer admin' }, { config })).json()
+      return (await send('POST', path, { authorization: `Bearer ${token}` }, { config })).json()
     },
   }
 }
