@@ -239,6 +239,8 @@ export type ConsumerOptions = PartitionReaderOptions & {
   readonly heartbeatMs?: number
   /** Maximum time between two calls of `poll` before the member loses its partitions. Default 300,000 ms. */
   readonly pollIntervalMsMax?: number
+  /** Cancels the first join, which waits for all members: `consumer` then rejects with `closed`. */
+  readonly signal?: AbortSignal
   readonly rebalance?: RebalanceListener
 }
 
@@ -308,6 +310,8 @@ export type GroupMembershipOptions = {
   readonly rebalanceTimeoutMs?: number
   readonly heartbeatMs?: number
   readonly clientId?: string
+  /** Cancels the first join, which waits for all members: `joinGroup` then rejects with `closed`. */
+  readonly signal?: AbortSignal
   readonly protocol: GroupProtocol
 }
 

@@ -82,7 +82,7 @@ class GroupConsumer implements Consumer {
 
   async start(): Promise<void> {
     await this.#refreshTopics()
-    const { groupId, instanceId, sessionTimeoutMs = SESSION_TIMEOUT_MS, heartbeatMs, clientId } = this.#options
+    const { groupId, instanceId, sessionTimeoutMs = SESSION_TIMEOUT_MS, heartbeatMs, clientId, signal } = this.#options
     this.#member = await this.#parts.join({
       groupId,
       protocolType: 'consumer',
@@ -91,6 +91,7 @@ class GroupConsumer implements Consumer {
       ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
       ...(clientId === undefined ? {} : { clientId }),
       ...(instanceId === undefined ? {} : { instanceId }),
+      ...(signal === undefined ? {} : { signal }),
       protocol: {
         protocols: () => [{ name: RANGE, metadata: encodeSubscription(this.#topics) }],
         assign: (_, members) => this.#assign(members),

@@ -42,12 +42,16 @@ class ClassicGroupMembership implements GroupMembership {
   #isRejoinRequested = false
   /** Another member has this instance id. Rejoining would fence that one in turn. */
   #isFenced = false
+  /** Ends a wait for other members. */
+  #cancelled: AbortSignal
   #wake: (() => void) | undefined
   #running: Promise<void> | undefined
 
   constructor(parts: GroupMembershipDependencies, options: GroupMembershipOptions) {
     this.#parts = parts
     this.#options = options
+    const { signal } = options
+    this.#cancelled = signal === undefined ? this.#stop.signal : AbortSignal.any([this.#stop.signal, signal])
   }
 
   get memberId(): string {
@@ -59,7 +63,13 @@ class ClassicGroupMembership implements GroupMembership {
   }
 
   async start(): Promise<void> {
-    await this.#rejoinUntilJoined(true)
+    try {
+      await this.#rejoinUntilJoined(true)
+    } catch (error) {
+      if (this.#cancelled.aborted) void this.#leave(this.#memberId)
+      throw error
+    }
+    this.#cancelled = this.#stop.signal
     if (this.#options.instanceId !== undefined) await this.#checkAssignment()
     this.#running = this.#run()
   }
@@ -85,11 +95,14 @@ class ClassicGroupMembership implements GroupMembership {
     await this.#running
     await this.#revoke()
     this.#validUntilMs = 0
-    if (this.#memberId !== '' && !this.#isFenced) {
-      // If this fails, the session expires on its own.
-      await this.#parts.backend.leaveGroup({ ...this.#identity(), memberId: this.#memberId }).catch(() => undefined)
-    }
+    if (!this.#isFenced) await this.#leave(this.#memberId)
     this.#parts.onClose()
+  }
+
+  /** If this fails, the session expires on its own. */
+  async #leave(memberId: string): Promise<void> {
+    if (memberId === '') return
+    await this.#parts.backend.leaveGroup({ ...this.#identity(), memberId }).catch(() => undefined)
   }
 
   #requestRejoin(): void {
@@ -132,7 +145,8 @@ class ClassicGroupMembership implements GroupMembership {
         this.#isRejoinRequested = false
         return await this.#rejoin()
       } catch (error) {
-        if (isFirst && !isTransient(error)) throw error
+        if (isFirst && (this.#cancelled.aborted || !isTransient(error))) throw error
+        if (this.#isClosed()) return
         await this.#handleJoinError(error, attempt)
       }
     }
@@ -151,7 +165,7 @@ class ClassicGroupMembership implements GroupMembership {
   async #rejoin(): Promise<void> {
     const { backend: home } = this.#parts
     const { protocol, protocolType } = this.#options
-    const joined = await home.joinGroup({
+    const joining = home.joinGroup({
       ...this.#identity(),
       protocolType,
       protocols: protocol.protocols(),
@@ -160,6 +174,7 @@ class ClassicGroupMembership implements GroupMembership {
       memberId: this.#memberId,
       ...(this.#options.clientId === undefined ? {} : { clientId: this.#options.clientId }),
     })
+    const joined = await this.#unlessCancelled(joining, (late) => this.#leave(late.memberId))
     this.#memberId = joined.memberId
     const { generation, memberId, leaderId } = joined
     const shares =
@@ -171,12 +186,33 @@ class ClassicGroupMembership implements GroupMembership {
       memberId: id as string,
       assignment: assignment as Uint8Array,
     }))
-    const assignment = await home.syncGroup({ ...this.#identity(), generation, memberId, assignments })
+    const syncing = home.syncGroup({ ...this.#identity(), generation, memberId, assignments })
+    const assignment = await this.#unlessCancelled(syncing)
     this.#extend(sentMs)
     const current: Generation = { generation, memberId, leaderId, protocol: joined.protocol, assignment }
     this.#current = current
     void this.#sendHeartbeats(current)
     await this.#runCallback('joined', () => protocol.onJoined(current))
+  }
+
+  /**
+   * Waits for a response of the coordinator, which waits for all members: for as long as one of them takes to write its last
+   * records. Rejects when the member leaves meanwhile; `onLate` then receives the response.
+   */
+  async #unlessCancelled<T>(response: Promise<T>, onLate?: (late: T) => void): Promise<T> {
+    const cancelled = this.#cancelled
+    const { promise, reject } = Promise.withResolvers<never>()
+    const onAbort = () => reject(new BrokerError('closed', 'the member left its group before it had joined'))
+    if (cancelled.aborted) onAbort()
+    else cancelled.addEventListener('abort', onAbort, { once: true })
+    try {
+      return await Promise.race([response, promise])
+    } catch (error) {
+      if (cancelled.aborted) response.then(onLate, () => undefined)
+      throw error
+    } finally {
+      cancelled.removeEventListener('abort', onAbort)
+    }
   }
 
   /**

@@ -66,7 +66,7 @@ export class TaskClients {
     return this.producer(defaults)
   }
 
-  async consumer(options: Pick<ConsumerOptions, 'topics' | 'rebalance'>): Promise<Consumer> {
+  async consumer(options: Pick<ConsumerOptions, 'topics' | 'rebalance' | 'signal'>): Promise<Consumer> {
     const { connector, task, worker } = this.#spec
     const broker = await this.#brokerOf('consumer')
     return broker.consumer({

@@ -100,14 +100,19 @@ export class WorkerSinkTask {
     resources.defer(() => plugin.stop?.())
     // Reported before joining, because a join can wait for the other group members for a whole rebalance.
     this.#status.reportState()
-    const consumer = await clients.consumer({
+    const joining = clients.consumer({
       topics: this.#config.topics,
+      signal,
       rebalance: {
         onAssigned: (partitions) => this.#assigned(partitions),
         onRevoked: (partitions) => this.#revoked(partitions),
         onLost: (partitions) => this.#lost(partitions),
       },
     })
+    const consumer = await joining.catch((error: unknown) => {
+      if (!signal.aborted) throw error
+    })
+    if (!consumer) return
     this.#consumer = consumer
     resources.adopt(consumer, (open) => open.close())
     signal.addEventListener('abort', () => consumer.wake(), { once: true })

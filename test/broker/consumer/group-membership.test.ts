@@ -63,6 +63,69 @@ describe('group member', () => {
   })
 })
 
+const NO_BYTES = new Uint8Array(0)
+
+/** A coordinator whose responses to all joins, or to all syncs, wait for another member. */
+function slowCoordinator(isSlow: { join: boolean; sync: boolean }) {
+  const left: string[] = []
+  const responding = Promise.withResolvers<void>()
+  const result = { generation: 1, memberId: 'm', leaderId: 'm', protocol: 'p', members: [] }
+  const backend = {
+    joinGroup: async () => {
+      if (isSlow.join) await responding.promise
+      return result
+    },
+    syncGroup: async () => {
+      if (isSlow.sync) await responding.promise
+      return NO_BYTES
+    },
+    heartbeat: async () => undefined,
+    leaveGroup: async ({ memberId }: { memberId: string }) => void left.push(memberId),
+  } as unknown as BrokerBackend
+  const open = (signal?: AbortSignal) =>
+    openGroupMembership(
+      { backend, clock: new FakeClock(), logger: silentLogger(), onClose: () => undefined },
+      {
+        groupId: 'g',
+        protocolType: 'test',
+        ...(signal && { signal }),
+        protocol: {
+          protocols: () => [{ name: 'p', metadata: NO_BYTES }],
+          assign: () => new Map(),
+          onJoined: () => undefined,
+        },
+      },
+    )
+  return { open, left, isSlow, respond: responding.resolve }
+}
+
+describe('group member that waits for another one', () => {
+  it.each(['join', 'sync'] as const)(
+    'is cancelled during its first %s, and leaves when the coordinator knows it',
+    async (call) => {
+      const { open, left, respond } = slowCoordinator({ join: false, sync: false, [call]: true })
+      const cancelling = new AbortController()
+      const joining = open(cancelling.signal)
+      setImmediate(() => cancelling.abort())
+      await expect(joining).rejects.toMatchObject({ code: 'closed' })
+      if (call === 'join') expect(left).toEqual([])
+      respond()
+      await expect.poll(() => left).toEqual(['m'])
+    },
+  )
+
+  it.each(['join', 'sync'] as const)('can be closed during a later %s', async (call) => {
+    const coordinator = slowCoordinator({ join: false, sync: false })
+    const member = await coordinator.open()
+    coordinator.isSlow[call] = true
+    member.rejoin('test')
+    await new Promise(setImmediate)
+    await member.close()
+    expect(coordinator.left).toEqual(['m'])
+    coordinator.respond()
+  })
+})
+
 /** Joins a group as its only member, with a backend that implements group calls only. */
 async function joined(
   calls: Pick<BrokerBackend, 'heartbeat'>,

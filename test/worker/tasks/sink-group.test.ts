@@ -11,8 +11,19 @@ function startSink(broker: Broker, sink: SinkTask, commitIntervalMs = 60_000) {
   return startTask(broker, own, { topics: 'lines' }, { connector: 'out', worker })
 }
 
-describeConcurrently('the offsets and timestamps of a sink', () => {
-  it('are committed only if they skip no record and are of a partition of the task', async () => {
+describeConcurrently('a sink task in its group', () => {
+  it('is stopped while it waits for another one of its group, which writes its last records', async () => {
+    const broker = await openTestBroker('lines')
+    const busy = await broker.consumer({ groupId: 'connect-out', topics: ['lines'], heartbeatMs: 20 })
+    await busy.poll(0)
+    const task = startSink(broker, { put: () => undefined })
+    await poll(() => task.said).toEqual([{ type: 'running' }])
+    await poll(async () => (await broker.groups.describe('connect-out')).state).toBe('rebalancing')
+    await task.stop()
+    expect(task.said).toEqual([{ type: 'running' }])
+  })
+
+  it('commits offsets of its sink only if they skip no record and are of a partition of the task', async () => {
     const broker = await openTestBroker('lines', 'others')
     await produceTexts(broker, 'lines', 'a', 'b')
     const offers: SinkPosition[][] = [
@@ -28,7 +39,7 @@ describeConcurrently('the offsets and timestamps of a sink', () => {
     expect(await broker.groups.offsets('connect-out')).toEqual([{ topic: 'lines', partition: 0, offset: 1 }])
   })
 
-  it('are null for a record of the log without a timestamp', async () => {
+  it('gives its sink no timestamp for a record of the log without one', async () => {
     const broker = await openTestBroker('lines')
     const producer = await broker.producer()
     const times = [-1, 0]
