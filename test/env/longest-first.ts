@@ -33,7 +33,6 @@ export const LONGEST_FILES: readonly string[] = [
   'test/broker/contract-embedded.test.ts',
   'test/http/limit-settings.test.ts',
   'test/cli/archive/round-trip.test.ts',
-  'test/worker/routes/masking.test.ts',
   'test/registry/security.test.ts',
   'test/worker/tasks/worker-sink-task.test.ts',
   'test/registry/leadership/leader-election.test.ts',

@@ -1,12 +1,12 @@
 import { tmpdir } from 'node:os'
 import { expect, it } from 'vitest'
-import { createLogger } from '../../../src/common/logging/logger.ts'
-import { basicAuthSettings, callAs } from '../../support/basic-auth.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { until } from '../../support/until.ts'
-import { sharedTestWorker, startTestWorker } from '../../support/worker.ts'
+import { createLogger } from '../../src/common/logging/logger.ts'
+import { basicAuthSettings, callAs } from '../support/basic-auth.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { until } from '../support/until.ts'
+import { sharedTestWorker, startTestWorker } from '../support/worker.ts'
 
-const WAIT = { everyMs: 20, timeoutMs: 60_000 }
+const WAIT = { everyMs: 20, timeoutMs: 120_000 }
 const SOURCE = { 'connector.class': 'FileStreamSource', topic: 'lines', file: '/missing/file' }
 const USERS = { root: 'admin', eye: 'readonly', ann: 'none', none: 'none' } as const
 const PERMISSIONS = { users: { ann: [{ connectors: ['own-*'], operations: ['read'] }] } }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { basicAuthSettings, callAs } from '../../support/basic-auth.ts'
-import { startTestWorker } from '../../support/worker.ts'
+import { basicAuthSettings, callAs } from '../support/basic-auth.ts'
+import { startTestWorker } from '../support/worker.ts'
 
 const SECRET = 'open-sesame-9'
 const CONFIG = {
