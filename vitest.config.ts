@@ -35,7 +35,7 @@ export default defineConfig({
           setupFiles: [
             'test/support/fast-passwords.ts',
             'test/support/property-seed.ts',
-            'test/support/regexp-equality.ts',
+            'test/support/equality-testers.ts',
           ],
         },
       },
@@ -46,7 +46,7 @@ export default defineConfig({
           globalSetup: ['test/env/global-setup.ts'],
           setupFiles: [
             'test/support/property-seed.ts',
-            'test/support/regexp-equality.ts',
+            'test/support/equality-testers.ts',
             'test/env/program-environment.ts',
           ],
           // Several times what they need, because a machine may be slow and busy with something else.

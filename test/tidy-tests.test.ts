@@ -49,6 +49,13 @@ describe('tests', () => {
     expect(wrong).toEqual([])
   })
 
+  it('compare bytes and their type, and no text with a pattern', () => {
+    expect(() => expect({ of: Buffer.from('ab') }).toEqual({ of: Buffer.from('ac') })).toThrow()
+    expect({ of: Buffer.from('a') }).toEqual({ of: Buffer.from('a') })
+    expect({ of: Buffer.from('a') }).not.toEqual({ of: Uint8Array.of(97) })
+    expect(() => expect({ message: 'a' }).toMatchObject({ message: /a/ })).toThrow()
+  })
+
   it('start with the longest files, all of which exist', () => {
     expect(LONGEST_FILES.filter((file) => !existsSync(join(root, file)))).toEqual([])
   })

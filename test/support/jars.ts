@@ -62,10 +62,12 @@ export function manifestEntry(type: string, ...names: readonly string[]): readon
 export function jarOf(entries: Iterable<readonly [name: string, content: Buffer]>): Buffer {
   const files: Buffer[] = []
   const directory: Buffer[] = []
+  const compressedOf = new Map<Buffer, Buffer>()
   let offset = 0
   for (const [name, content] of entries) {
     const bytes = Buffer.from(name)
-    const compressed = deflateRawSync(content)
+    const compressed = compressedOf.get(content) ?? deflateRawSync(content)
+    compressedOf.set(content, compressed)
     const common = Buffer.concat([
       le2(20),
       le2(0x0800),

@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { checkCommand } from '../../../src/cli/commands/check.ts'
 import { diffCommand } from '../../../src/cli/commands/diff.ts'
@@ -97,10 +97,14 @@ describe('weir check', () => {
     const root = temporaryDirectory()
     writeFileSync(join(root, 'complete.json'), manifest('Subject', 'complete', { schema: '"int"' }))
     const text = manifest('Subject', 'order', { schema: '{"type":"int"}', compatibility: 'FULL' })
-    for (let length = 1; length < text.length; length++) {
-      writeFileSync(join(root, 'partial.json'), text.slice(0, length))
-      expect({ length, code: await checkCommand.run([root]) }).toEqual({ length, code: 1 })
+    const partial = Array.from({ length: text.length - 1 }, (_, index) => `partial-${index + 1}.json`)
+    for (const [index, name] of partial.entries()) writeFileSync(join(root, name), text.slice(0, index + 1))
+    expect(await checkCommand.run([root, '--output', 'json'])).toBe(1)
+    const { findings } = JSON.parse(String(vi.mocked(process.stdout.write).mock.lastCall?.[0])) as {
+      findings: readonly { severity: string; file: string }[]
     }
+    const errors = findings.filter(({ severity }) => severity === 'error')
+    expect(new Set(errors.map(({ file }) => basename(file)))).toEqual(new Set(partial))
   })
 
   it('never accepts a YAML manifest that ends within a value', async () => {

@@ -39,12 +39,14 @@ describe('the manifests of a git revision', () => {
     ])
   })
 
-  it.each(['missing', '--output=/tmp/x', 'HEAD~5'])('are not read for %s', async (revision) => {
+  it('are not read for a revision that does not exist', async () => {
     const root = repository({ 'manifests/a.yaml': 'a' })
-    await expect(readRevision(root, revision)).rejects.toMatchObject({
-      code: 'usage',
-      message: expect.stringContaining(`--against ${revision}: `),
-    })
+    for (const revision of ['missing', '--output=/tmp/x', 'HEAD~5']) {
+      await expect(readRevision(root, revision)).rejects.toMatchObject({
+        code: 'usage',
+        message: expect.stringContaining(`--against ${revision}: `),
+      })
+    }
   })
 
   it('are not read outside of a repository', async () => {

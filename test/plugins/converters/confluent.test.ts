@@ -142,23 +142,28 @@ function compareWithRecording(format: string, create: Converters, differences: D
     .split('\n')
     .slice(1, -2)
     .map((line) => line.replace(/,$/, ''))
-  const differing = (line: string) => differences.find(([pattern]) => pattern.test(line))
-  const same = lines.filter((line) => differing(line) === undefined)
+  const byDifference = Map.groupBy(lines, (line) => differences.find(([pattern]) => pattern.test(line)))
+  // Vitest sends the name of each test to its main process several times, so it is short.
+  const numberOf = new Map(lines.map((line, index) => [line, index + 2]))
+  const same = (byDifference.get(undefined) ?? []).map((line) => [numberOf.get(line)!, line] as const)
 
   describe(`the ${format} converter compared with Confluent's`, () => {
-    it.each(same)('has the recorded result for %s', async (line) => {
+    it.each(same)('has the recorded result of line %i', async (_number, line) => {
       const vector = JSON.parse(line) as RecordedCase
-      expect(comparable(await outcomeOf(line, vector, create))).toEqual(comparable(vector))
+      expect(comparable(await outcomeOf(line, vector, create)), line).toEqual(comparable(vector))
     })
 
-    it.each(differences)('differs on purpose for %s: %s', async (pattern) => {
-      const these = lines.filter((line) => differing(line)?.[0] === pattern)
-      expect(these).not.toEqual([])
-      for (const line of these) {
-        const vector = JSON.parse(line) as RecordedCase
-        expect(comparable(await outcomeOf(line, vector, create))).not.toEqual(comparable(vector))
-      }
-    })
+    it.each(differences.map((difference) => [...difference, difference] as const))(
+      'differs on purpose for %s: %s',
+      async (_pattern, _reason, difference) => {
+        const these = byDifference.get(difference) ?? []
+        expect(these).not.toEqual([])
+        for (const line of these) {
+          const vector = JSON.parse(line) as RecordedCase
+          expect(comparable(await outcomeOf(line, vector, create))).not.toEqual(comparable(vector))
+        }
+      },
+    )
   })
 }
 
