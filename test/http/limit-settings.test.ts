@@ -105,7 +105,8 @@ describeConcurrently('request bodies', () => {
   })
 
   it('are rejected when they arrive too slowly', async () => {
-    const url = await start({ headerTimeoutMs: 200 })
+    // Longer than other tests block this thread: otherwise the head is too slow, and not the body.
+    const url = await start({ headerTimeoutMs: 2_000 })
     const slow = await open(url, `${head(100)}"x`)
     await poll(() => slow.received).toContain('408')
     await poll(() => slow.closed).toBe(true)
