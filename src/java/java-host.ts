@@ -88,7 +88,7 @@ export class JavaHost {
   /** Ends the JVM. Its tasks should have been stopped before. */
   async stop(): Promise<void> {
     if (this.#isEnded) return
-    this.#child.stdin?.end()
+    this.#child.stdin?.end('stop\n')
     const late = setTimeout(() => this.kill(), STOP_MS)
     await this.ended
     clearTimeout(late)

@@ -9,18 +9,22 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
  * A host for the plugins of one location: {@code java … dev.weir.host.Main SOCKET LOCATION}. It serves a worker on a Unix
- * domain socket until its standard input ends, which is when the worker has stopped it or is gone. The first line of
- * its standard input is the token that each connection must present. Each further line sets the level of a logger; the
- * first levels end with an empty line.
+ * domain socket until the worker stops it with a line of its standard input, or is gone, which ends that input. Then it also
+ * removes the directory of the socket, unless another host uses it. The first line of its standard input is the token
+ * that each connection must present. Each further line sets the level of a logger; the first levels end with an empty
+ * line.
  */
 public final class Main {
     private static final int NOT_SERVED = 2;
+    /** The line with which a worker stops this host. */
+    private static final String STOP = "stop";
 
     private Main() {}
 
@@ -40,8 +44,9 @@ public final class Main {
             Files.setPosixFilePermissions(Path.of(args[0]), PosixFilePermissions.fromString("rw-------"));
             Session.daemon(() -> accept(server, locations, token), "accept").start();
             HostLog.listening();
-            // Further levels, until the worker closes standard input.
-            while (readLevels(input)) continue;
+            String line = readLevels(input);
+            while (line != null && !line.equals(STOP)) line = readLevels(input);
+            removeFiles(Path.of(args[0]), line == null);
         } catch (IOException error) {
             System.err.println(args[0] + ": " + error.getMessage());
             System.exit(NOT_SERVED);
@@ -72,13 +77,24 @@ public final class Main {
         }
     }
 
-    /** Sets levels until an empty line. False at the end of the input. */
-    private static boolean readLevels(BufferedReader input) throws IOException {
+    /** Removes the socket and, if the worker is gone, the directory that the worker created for the sockets of its hosts. */
+    private static void removeFiles(Path socket, boolean isWorkerGone) throws IOException {
+        Files.deleteIfExists(socket);
+        if (!isWorkerGone) return;
+        try {
+            Files.deleteIfExists(socket.getParent());
+        } catch (DirectoryNotEmptyException another) {
+            // Another host of the worker removes it.
+        }
+    }
+
+    /** Sets levels until another line, which it returns: an empty one, or that which stops this host. Null at the end. */
+    private static String readLevels(BufferedReader input) throws IOException {
         for (String line = input.readLine(); line != null; line = input.readLine()) {
-            if (line.isEmpty()) return true;
             int space = line.indexOf(' ');
+            if (space < 0) return line;
             JsonLoggerFactory.setLevel(line.substring(space + 1), Level.valueOf(line.substring(0, space)));
         }
-        return false;
+        return null;
     }
 }

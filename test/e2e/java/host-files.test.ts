@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { describeOn, real } from '../../env/real.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { until } from '../../support/until.ts'
+
+const javaHost = await real('javaHost')
+
+const WAIT = { everyMs: 20, timeoutMs: 120_000 }
+
+/** Starts a host as a worker does. Returns a function that ends its standard input with a last line, and waits for its exit. */
+async function startHost(socket: string): Promise<(line?: string) => Promise<number>> {
+  const classpath = join(javaHost.address.directory, '*')
+  const args = [
+    '-XX:+UseSerialGC',
+    '-Xmx64m',
+    '-cp',
+    classpath,
+    'dev.weir.host.Main',
+    socket,
+    javaHost.address.jars.file,
+  ]
+  const host = spawn('java', args, { stdio: ['pipe', 'ignore', 'inherit'] })
+  const exited = once(host, 'exit')
+  host.stdin.write('a token\nINFO root\n\n')
+  await until('the socket', WAIT, () => existsSync(socket))
+  return async (line) => {
+    host.stdin.end(line)
+    const [code] = await exited
+    return code as number
+  }
+}
+
+describeOn([javaHost], 'the JVMs of a worker', () => {
+  it('remove their sockets when they are stopped, and the last one their directory when the worker is gone', async () => {
+    const directory = join(temporaryDirectory(), 'sockets')
+    mkdirSync(directory, { mode: 0o700 })
+    const stopped = await startHost(join(directory, 'stopped'))
+    expect(await stopped('DEBUG root\n\nstop\n')).toBe(0)
+    expect(readdirSync(directory)).toEqual([])
+    const [first, last] = await Promise.all(['first', 'last'].map((name) => startHost(join(directory, name))))
+    expect(await first!()).toBe(0)
+    expect(readdirSync(directory)).toEqual(['last'])
+    expect(await last!('ERROR root\n\n')).toBe(0)
+    expect(existsSync(directory)).toBe(false)
+  })
+})
