@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { hostAddress, JavaHost } from '../../../src/java/java-host.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { until } from '../../support/until.ts'
@@ -46,5 +47,29 @@ describeOn([javaHost], 'the JVMs of a worker', () => {
     expect(readdirSync(directory)).toEqual(['last'])
     expect(await last!('ERROR root\n\n')).toBe(0)
     expect(existsSync(directory)).toBe(false)
+  })
+
+  it('start again at the same address after their worker has stopped them', async () => {
+    const directory = join(temporaryDirectory(), 'sockets')
+    mkdirSync(directory, { mode: 0o700 })
+    const options = {
+      runtime: {
+        home: '',
+        hostDirectory: javaHost.address.directory,
+        heapMax: '64m',
+        options: [],
+        log: { linesPerSecond: 100, bytesPerSecond: 65_536 },
+      },
+      location: { path: javaHost.address.jars.file, jars: [] },
+      address: hostAddress(directory, '0'),
+      startMsMax: 120_000,
+      onLog: () => undefined,
+    }
+    for (let start = 0; start < 2; start++) {
+      const host = await JavaHost.start(options)
+      expect(readdirSync(directory)).toEqual(['0.sock'])
+      await host.stop()
+      expect(readdirSync(directory)).toEqual([])
+    }
   })
 })
