@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { checkCommand } from '../../../src/cli/commands/check.ts'
-import { type FindingMarker, findingMarkersOf } from '../../support/finding-markers.ts'
+import { checkCommand } from '../../src/cli/commands/check.ts'
+import { type FindingMarker, findingMarkersOf } from '../support/finding-markers.ts'
 
 const HEAD = 'apiVersion: weir.dev/v1alpha1\n'
 /** `%` stands for the number of the case, so that all cases are checked in one run. */
