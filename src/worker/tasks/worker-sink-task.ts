@@ -26,6 +26,7 @@ import { TaskClients } from './task-clients.ts'
 import type { WorkerTaskContext } from './task-context.ts'
 import { countCommitMs } from './task-counters.ts'
 import { TaskTopics } from './task-topics.ts'
+import { unlessAborted } from './unless-aborted.ts'
 
 /** Longest wait of one poll, in ms, while no batch is being retried. A poll also ends when the next commit is due. */
 const POLL_MS_MAX = 1_000
@@ -198,12 +199,15 @@ export class WorkerSinkTask {
 
   async #deliver(running: RunningSink, polled: readonly PartitionRecords[]): Promise<void> {
     const { pipeline, policy } = running
+    const { counters, signal } = this.#context
     const onFailedRecord = (failed: FailedSinkRecord) => this.#skip(policy, failed)
     const records: SinkRecord[] = []
     for (const chunk of polled) {
-      this.#context.counters.recordsIn += chunk.records.length
+      counters.recordsIn += chunk.records.length
       const before = records.length
-      await processSinkRecords(chunk, { pipeline, policy, onFailedRecord }, records)
+      // As in a source task: a schema registry that does not respond must not delay the end of the task.
+      await unlessAborted(processSinkRecords(chunk, { pipeline, policy, onFailedRecord }, records), signal)
+      if (signal.aborted) return
       if (records.length > before) running.topics.recordActiveTopic(chunk.topic)
     }
     await running.delivery.deliver({ polled, records })
