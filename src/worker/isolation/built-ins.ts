@@ -1,5 +1,10 @@
 // This module uses only functions that it saved before plugins were loaded, because a plugin may replace the others.
 const { getOwnPropertyDescriptor, ownKeys, defineProperty, deleteProperty } = Reflect
+type Lookup = (owner: object, key: PropertyKey) => unknown
+const { __lookupGetter__, __lookupSetter__ } = Object.prototype as unknown as Record<string, () => unknown>
+// Bound, because `call` itself may be replaced. Unlike a descriptor, their results need no memory: the check runs ten times per second.
+const lookupGetter = Function.prototype.call.bind(__lookupGetter__ as Lookup) as Lookup
+const lookupSetter = Function.prototype.call.bind(__lookupSetter__ as Lookup) as Lookup
 
 /** Globals that any code in a thread uses: built-ins of the language, and those of Node that belong to no module. */
 const NAMES = [
@@ -85,9 +90,9 @@ export class BuiltIns {
     const changed: string[] = []
     const properties = this.#properties
     for (let at = 0; at < properties.length; at++) {
-      const { owner, key, name, descriptor } = properties[at] as Property
-      const now = getOwnPropertyDescriptor(owner, key)
-      if (now !== undefined && isSame(now, descriptor)) continue
+      const property = properties[at] as Property
+      if (isIntact(property)) continue
+      const { owner, key, name, descriptor } = property
       changed[changed.length] = name
       defineProperty(owner, key, descriptor)
     }
@@ -113,8 +118,11 @@ function propertyOf(owner: object, key: PropertyKey, name: string): Property[] {
   return [{ owner, key, name, descriptor }]
 }
 
-function isSame(one: PropertyDescriptor, other: PropertyDescriptor): boolean {
-  return one.value === other.value && one.get === other.get && one.set === other.set
+/** Calls no code of plugins: a value is read only if no getter replaces it, also none that is inherited. */
+function isIntact({ owner, key, descriptor: { get, set, value } }: Property): boolean {
+  if (lookupGetter(owner, key) !== get) return false
+  if (get !== undefined || set !== undefined) return lookupSetter(owner, key) === set
+  return (owner as Readonly<Record<PropertyKey, unknown>>)[key] === value
 }
 
 function isIn(keys: readonly PropertyKey[], key: PropertyKey): boolean {

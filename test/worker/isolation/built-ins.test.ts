@@ -26,12 +26,30 @@ describe('BuiltIns', () => {
     ['Buffer.from', () => Reflect.set(Buffer, 'from', () => undefined)],
     ['Object.prototype.then', () => Reflect.set(Object.prototype, 'then', () => undefined)],
     ['setTimeout', () => Reflect.set(globalThis, 'setTimeout', () => undefined)],
+    ['Set.prototype.size', () => Reflect.defineProperty(Set.prototype, 'size', { set: () => undefined })],
+    ['Array.prototype.push', () => Reflect.defineProperty(Array.prototype, 'push', { set: () => undefined })],
+    ['Object.prototype.__lookupGetter__', () => Reflect.set(Object.prototype, '__lookupGetter__', () => undefined)],
+    ['Function.prototype.call', () => Reflect.set(Function.prototype, 'call', () => undefined)],
   ])('restores a replaced built-in: %s', (name, replace) => {
     replace()
     const restored = builtIns.restore()
     // `expect` is not called here, because it may use the replaced built-in.
     expect(restored).toEqual([name])
     expect(builtIns.restore()).toEqual([])
+  })
+
+  it('restores a built-in that a getter replaces, without calling it, whatever value it returns', () => {
+    const { parse } = JSON
+    let calls = 0
+    Object.defineProperty(JSON, 'parse', {
+      configurable: true,
+      get: () => {
+        calls += 1
+        return parse
+      },
+    })
+    expect(builtIns.restore()).toEqual(['JSON.parse'])
+    expect(calls).toBe(0)
   })
 
   it('allows new properties, except on Object.prototype', () => {
