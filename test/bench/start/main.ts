@@ -46,6 +46,10 @@ async function compileCode(settings: Settings): Promise<void> {
   await using log = await openDisposableBroker({ kind: 'kafka', config: { 'bootstrap.servers': settings.bootstrap } })
   const { worker } = await startToFirstRecord(log, sidesOn(settings)[0])
   await worker.stop()
+  for (const start of [() => startRegistryAlone(settings), () => startQuickstart()]) {
+    const { program } = await start()
+    await program.stop()
+  }
 }
 
 /** Programs start one after the other. Then all of them are idle at the same time, until their memory is measured. */
@@ -69,7 +73,7 @@ async function measureRound(settings: Settings): Promise<Round> {
   const worker = await startProgram(startWorkerAlone)
   await worker.program.stop()
   const registry = await startProgram(startRegistryAlone)
-  const quickstart = await startProgram(startQuickstart)
+  const quickstart = await startProgram(() => startQuickstart())
   progress('start: memory without tasks')
   await sleep(SETTLED_MS)
   const idle = [ours, java].map(memoryOf)

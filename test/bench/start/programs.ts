@@ -40,14 +40,14 @@ export async function startWorkerAlone({ bootstrap }: Settings): Promise<Started
 }
 
 /** `weir up` of the quickstart, in a directory with the files that it copies. It is ready when both runtimes listen. */
-export async function startQuickstart(): Promise<StartedProgram> {
+export async function startQuickstart(nodeArgs: readonly string[] = []): Promise<StartedProgram> {
   const directory = partDirectory('quickstart')
   for (const path of ['README.md', 'examples/quickstart'])
     cpSync(join(CHECKOUT, path), join(directory, path), { recursive: true })
   const ports = ['--registry-port', '0', '--worker-port', '0', '--console-port', '0']
   const args = ['up', 'examples/quickstart', '--data', join(directory, 'data'), ...ports] as const
   const isListening = (logFile: string) => readFileSync(logFile, 'utf8').match(/"msg":"listening"/g)?.length === 2
-  return timed(() => startWeir(args, isListening, { directory }))
+  return timed(() => startWeir(args, isListening, { directory, nodeArgs }))
 }
 
 async function timed(start: () => Promise<Program>): Promise<StartedProgram> {
