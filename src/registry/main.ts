@@ -113,6 +113,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       decisionContext,
       leadership: election,
       compatibilityWorker,
+      indexContents: () => log.indexContents(),
       refresh: async () => {
         await Promise.all([log.refresh(), keys?.log.refresh()])
       },
@@ -155,6 +156,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
         return writer
       },
     })
+    void log.indexContents()
     for (const url of server.urls) logger.info({ url }, 'listening')
     return { url: server.urls[0] ?? '', stop: () => life.stop() }
   })

@@ -13,6 +13,8 @@ export type RegistryOptions = {
   readonly decisionContext: Omit<DecisionContext, 'workerResults'>
   readonly leadership: Leadership
   readonly compatibilityWorker: CompatibilityWorker
+  /** Resolves when contents are found by GUID. Decisions wait for it. */
+  readonly indexContents: () => Promise<void>
   /** Resolves when the state holds every record that the log has now. */
   readonly refresh: () => Promise<void>
   /** Why the state no longer follows the log. While it is defined, nothing is written. */
@@ -35,6 +37,7 @@ export class Registry {
   /** The queue of all writes to the log. */
   readonly writes: WriteQueue
   readonly #options: RegistryOptions
+  #isIndexed = false
 
   constructor(options: RegistryOptions) {
     this.decisionContext = options.decisionContext
@@ -72,6 +75,8 @@ export class Registry {
     act: (context: DecisionContext) => Result | Promise<Result>,
     workerResults = this.newWorkerResults(),
   ): Promise<Result> {
+    if (!this.#isIndexed) await this.#options.indexContents()
+    this.#isIndexed = true
     const context = { ...this.decisionContext, workerResults }
     for (;;) {
       try {

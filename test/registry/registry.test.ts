@@ -78,4 +78,24 @@ describe('a write', () => {
   })
 })
 
+it('a decision waits until contents are found by GUID', async () => {
+  const indexed = Promise.withResolvers<void>()
+  const test = await startTestRegistry({}, { indexed: indexed.promise })
+  const answers: string[] = []
+  const ask = async (what: string, answer: Promise<{ readonly status: number }>) => {
+    const { status } = await answer
+    answers.push(`${what} ${status}`)
+  }
+  const waiting = [
+    ask('registration', test.call('POST', '/subjects/s/versions', { schema: '"int"' })),
+    ask('guid', test.call('GET', '/schemas/guids/d629bb05-ad85-3d20-fbcb-895de3c459f7')),
+  ]
+  await ask('subjects', test.call('GET', '/subjects'))
+  expect(answers).toEqual(['subjects 200'])
+  indexed.resolve()
+  await Promise.all(waiting)
+  expect(answers.toSorted()).toEqual(['guid 404', 'registration 200', 'subjects 200'])
+  await test.stop()
+})
+
 const MODE = { timedOut: '', notStored: '', notForwarded: '', leaderless: '' }

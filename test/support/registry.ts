@@ -60,6 +60,8 @@ export type TestFaults = {
   readonly writeGate?: Promise<void>
   /** Called when a follower must catch up with the leader. By default it is always up to date. */
   readonly refresh?: () => Promise<void>
+  /** Decisions wait for this promise. */
+  readonly indexed?: Promise<void>
   /** URL of another instance that is the leader; if the key is set to undefined, there is no leader. */
   readonly leaderUrl?: string | undefined
   /** Options of the compatibility worker. */
@@ -143,6 +145,7 @@ export async function startTestRegistry(
     decisionContext,
     leadership,
     compatibilityWorker,
+    indexContents: () => faults.indexed ?? Promise.resolve(),
     refresh: faults.refresh ?? (async () => {}),
     storeFailure: () => faults.readError,
     onSchemaOperation: measurements.onSchemaOperation,

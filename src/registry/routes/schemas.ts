@@ -73,7 +73,7 @@ export function schemaRoutes(app: FastifyInstance, route: RouteContext): void {
   })
 
   app.get('/schemas/guids/:guid', { config: { metric: 'schemas.guids.get-schema' } }, async (request) => {
-    const [version] = findByGuid(route.view, guidIn(request), route.readable(request))
+    const [version] = await findVersionsByGuid(route, request)
     return (
       version &&
       toSchemaByIdResponse(version, {
@@ -85,10 +85,7 @@ export function schemaRoutes(app: FastifyInstance, route: RouteContext): void {
   })
 
   app.get('/schemas/guids/:guid/ids', { config: { metric: 'schemas.guids.get-ids' } }, async (request) =>
-    findByGuid(route.view, guidIn(request), route.readable(request)).map(({ subject, id }) => ({
-      context: contextOf(subject),
-      id,
-    })),
+    (await findVersionsByGuid(route, request)).map(({ subject, id }) => ({ context: contextOf(subject), id })),
   )
 }
 
@@ -164,6 +161,7 @@ function versionsById(route: RouteContext, request: FastifyRequest): readonly Sc
   )
 }
 
-function guidIn(request: FastifyRequest): string {
-  return (paramsOf(request)['guid'] ?? '').toLowerCase()
+function findVersionsByGuid(route: RouteContext, request: FastifyRequest): Promise<readonly SchemaVersion[]> {
+  const guid = (paramsOf(request)['guid'] ?? '').toLowerCase()
+  return route.registry.withDecisionContext(({ view }) => findByGuid(view, guid, route.readable(request)))
 }

@@ -1,13 +1,13 @@
 import type { Mode } from '../../clients/registry-client.ts'
 import { contextOf, DEFAULT_CONTEXT } from '../../formats/qualified-subject.ts'
-import type { SchemaReference } from '../../formats/references.ts'
 import type { StoredAssociation } from '../model/association.ts'
-import type { SchemaVersion } from '../model/schema.ts'
+import { guidOf, type SchemaContent, type SchemaVersion } from '../model/schema.ts'
 import { isContext, type Subject, toSubject } from '../model/subject.ts'
 import type { Config } from '../model/subject-config.ts'
 import { AssociationIndex } from './association-index.ts'
 import { IntegerMap } from './integer-map.ts'
-import type { RegistryRecord, StoredSchema } from './registry-record.ts'
+import { Referrers } from './referrers.ts'
+import type { RecordedContent, RecordedSchema, RegistryRecord } from './registry-record.ts'
 import { doubled } from './schema-contents.ts'
 import { SchemaVersions } from './schema-versions.ts'
 
@@ -74,10 +74,13 @@ export class RegistryState implements RegistryView {
   /** By row: the next row in the ring of its ID. */
   #nextHolder = new Int32Array(16)
   readonly #known = new Set<string>()
-  readonly #referrers = new Map<string, Set<number>>()
+  readonly #referrers = new Referrers()
   readonly #configs = new Map<Subject | null, Config>()
   readonly #modes = new Map<Subject | null, Mode>()
   readonly #associations = new AssociationIndex()
+  /** Versions whose contents are not indexed by GUID yet, in the order of their records: rows from `#indexedTo` on. */
+  #unindexed: number[] = []
+  #indexedTo = 0
 
   /** `textsMax`: maximum number of schema texts that are cached uncompressed. */
   constructor(textsMax = TEXTS_MAX) {
@@ -138,6 +141,7 @@ export class RegistryState implements RegistryView {
   }
 
   idOf(context: string, guid: string): number | undefined {
+    this.indexContents()
     const content = this.#versions.contents.rowOf(guid)
     const row = content === undefined ? undefined : this.#contexts.get(context)?.byContent.get(content)
     return row === undefined ? undefined : this.#versions.id(row)
@@ -152,7 +156,7 @@ export class RegistryState implements RegistryView {
   }
 
   referrers(subject: Subject, version: number): readonly SchemaVersion[] {
-    return [...(this.#referrers.get(placeKey(subject, version)) ?? [])].map((row) => this.#versions.get(row))
+    return [...this.#referrers.of(subject, version)].map((row) => this.#versions.get(row))
   }
 
   config(subject: Subject | null): Config | undefined {
@@ -198,40 +202,78 @@ export class RegistryState implements RegistryView {
     return this.#associations.ofResource(resourceId)
   }
 
-  #put(stored: StoredSchema, timestampMs: number): ApplyResult {
+  /**
+   * Indexes the contents of up to `countMax` versions by GUID. Returns whether there are more. The index is complete before
+   * it is read, and before a record is applied that does more than add a version with a new ID, so it does not depend on
+   * when this is called.
+   */
+  indexContents(countMax = Number.POSITIVE_INFINITY): boolean {
+    const end = Math.min(this.#unindexed.length, this.#indexedTo + countMax)
+    for (; this.#indexedTo < end; this.#indexedTo++) this.#indexContent(this.#unindexed[this.#indexedTo]!)
+    if (this.#indexedTo < this.#unindexed.length) return true
+    if (this.#indexedTo > 0) this.#unindexed = []
+    this.#indexedTo = 0
+    return false
+  }
+
+  #indexContent(row: number): void {
+    const contentRow = this.#versions.contents.index(this.#versions.contentRow(row))
+    this.#versions.setContentRow(row, contentRow)
+    this.#context(contextOf(this.#versions.subject(row))).byContent.set(contentRow, row)
+  }
+
+  #put(stored: RecordedSchema, timestampMs: number): ApplyResult {
     const { contents } = this.#versions
-    const { subject, id, content } = stored
+    const { subject, id } = stored
     const context = this.#context(contextOf(subject))
     context.idMax = Math.max(context.idMax, id)
     const newest = context.newest.get(id)
+    if (
+      stored.content.guid === undefined &&
+      newest === undefined &&
+      this.#rowOf(subject, stored.version) === undefined
+    ) {
+      const row = this.#addVersion(stored, contents.addUnindexed(stored.content), timestampMs)
+      this.#addHolder(context, id, row)
+      this.#unindexed.push(row)
+      return stored.deleted ? 'deleted' : 'registered'
+    }
+    this.indexContents()
+    const content = withGuid(stored.content)
     if (newest !== undefined && !contents.hasText(this.#versions.contentRow(this.#nextHolder[newest]!), content)) {
       return 'id-conflict'
     }
     // Acquired before the replaced version releases it.
     const contentRow = contents.acquire(content)
     this.#remove(subject, stored.version)
+    const row = this.#addVersion({ ...stored, content }, contentRow, timestampMs)
+    this.#addHolder(context, id, row)
+    context.byContent.set(contentRow, row)
+    this.#referrers.add(row, subject, contents.references(contentRow))
+    return stored.deleted ? 'deleted' : 'registered'
+  }
+
+  #addVersion(stored: RecordedSchema, contentRow: number, timestampMs: number): number {
+    const { subject } = stored
     const rows = this.#subjects.get(subject)
     // The subjects of all rows are one string.
     const name = rows ? this.#versions.subject(rows[0]!) : subject
     const row = this.#versions.add({ ...stored, subject: name }, contentRow, timestampMs)
     if (rows) this.#subjects.set(name, this.#inserted(rows, row, stored.version))
     else this.#subjects.set(name, [row])
-    this.#addHolder(context, id, row)
-    context.byContent.set(contentRow, row)
-    for (const reference of contents.references(contentRow)) this.#refer(row, reference)
-    return stored.deleted ? 'deleted' : 'registered'
+    return row
   }
 
   #remove(subject: Subject, version: number): ApplyResult {
     const row = this.#rowOf(subject, version)
     if (row === undefined) return 'other'
+    this.indexContents()
     const rows = this.#subjects.get(subject)!
     rows.splice(this.#placeOf(rows, version), 1)
     if (rows.length === 0) this.#subjects.delete(subject)
     this.#removeHolder(this.#context(contextOf(subject)), row)
-    for (const reference of this.#versions.contents.references(this.#versions.contentRow(row))) {
-      this.#unrefer(row, reference)
-    }
+    const references = this.#versions.contents.references(this.#versions.contentRow(row))
+    this.#referrers.remove(row, subject, references)
     this.#versions.remove(row)
     return 'other'
   }
@@ -330,34 +372,15 @@ export class RegistryState implements RegistryView {
     this.#contexts.set(name, made)
     return made
   }
+}
 
-  #refer(row: number, reference: SchemaReference): void {
-    const key = referenceKey(this.#versions.subject(row), reference)
-    const referrers = this.#referrers.get(key) ?? new Set()
-    referrers.add(row)
-    this.#referrers.set(key, referrers)
-  }
-
-  #unrefer(row: number, reference: SchemaReference): void {
-    const key = referenceKey(this.#versions.subject(row), reference)
-    const referrers = this.#referrers.get(key)
-    referrers?.delete(row)
-    if (referrers?.size === 0) this.#referrers.delete(key)
-  }
+function withGuid(content: RecordedContent): SchemaContent {
+  return { ...content, guid: content.guid ?? guidOf(content) }
 }
 
 /** Whether the scope of a config, mode or clear record includes the subject; null includes everything. */
 export function isWithin(subject: Subject, scope: Subject | null): boolean {
   return scope === null || subject === scope || (isContext(scope) && contextOf(scope) === contextOf(subject))
-}
-
-function placeKey(subject: Subject, version: number): string {
-  return `${version} ${subject}`
-}
-
-/** The subject of a reference is resolved in the context of the schema that contains the reference. */
-function referenceKey(subject: Subject, reference: SchemaReference): string {
-  return placeKey(toSubject(reference.subject, contextOf(subject)), reference.version)
 }
 
 function setOrDelete<Key, Value>(map: Map<Key, Value>, key: Key, value: Value | null): void {

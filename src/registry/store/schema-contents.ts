@@ -1,7 +1,8 @@
 import type { FormatType } from '../../formats/format.ts'
 import type { SchemaReference } from '../../formats/references.ts'
-import type { SchemaContent } from '../model/schema.ts'
+import { guidOf, type SchemaContent } from '../model/schema.ts'
 import { IntegerMap } from './integer-map.ts'
+import type { RecordedContent } from './registry-record.ts'
 import { SchemaTexts, type StoredText } from './schema-texts.ts'
 
 type Details = Pick<SchemaContent, 'references' | 'metadata' | 'ruleSet'>
@@ -26,6 +27,8 @@ export class SchemaContents {
   /** The next row whose GUID has the same key in `#rows`. */
   #next = new Int32Array(16)
   #uses = new Int32Array(16)
+  /** 1 if the row has a GUID, by which it is found. */
+  #isIndexed = new Uint8Array(16)
   readonly #types: FormatType[] = []
   readonly #blocks: (StoredText['block'] | undefined)[] = []
   /** Only of contents that have any. */
@@ -54,16 +57,37 @@ export class SchemaContents {
 
   /** Returns the row of the content, which is added if there is none. The row has one use more. */
   acquire(content: SchemaContent): number {
-    const row = this.rowOf(content.guid) ?? this.#add(content)
+    const row = this.rowOf(content.guid) ?? this.#addIndexed(content)
     this.#uses[row]! += 1
     return row
+  }
+
+  /** Adds a content that consists of a text. The row has one use, and has no GUID before `index`. */
+  addUnindexed(content: RecordedContent): number {
+    const row = this.#add(content)
+    this.#isIndexed[row] = 0
+    this.#uses[row] = 1
+    return row
+  }
+
+  /** Computes the GUID of a row. Returns the row of the content: an older one if there is one, which has one use more. */
+  index(row: number): number {
+    const guid = this.#computeGuid(row)
+    const older = this.rowOf(guid)
+    if (older === undefined) {
+      this.#addGuid(row, guid)
+      return row
+    }
+    this.#uses[older]! += 1
+    this.release(row)
+    return older
   }
 
   /** Ends one use of the row. */
   release(row: number): void {
     this.#uses[row]! -= 1
     if (this.#uses[row]! > 0) return
-    this.#removeGuid(row)
+    if (this.#isIndexed[row] === 1) this.#removeGuid(row)
     this.#blocks[row] = undefined
     this.#details.delete(row)
     this.#free.push(row)
@@ -72,11 +96,10 @@ export class SchemaContents {
   /** The content, which remains readable after its row is released. Its text is decompressed when it is read. */
   get(row: number): SchemaContent {
     const texts = this.#texts
-    const stored = { block: this.#blocks[row]!, start: this.#starts[row]!, length: this.#lengths[row]! }
+    const stored = this.#storedText(row)
     const { references, metadata, ruleSet } = this.#details.get(row) ?? NO_DETAILS
-    const guid = this.#guidOf(row)
     return {
-      guid,
+      guid: this.#isIndexed[row] === 1 ? this.#guidOf(row) : this.#computeGuid(row),
       type: this.#types[row]!,
       get text() {
         return texts.read(stored)
@@ -96,7 +119,17 @@ export class SchemaContents {
     return this.#lengths[row] === text.length && (this.rowOf(guid) === row || this.get(row).text === text)
   }
 
-  #add({ guid, type, text, references, metadata, ruleSet }: SchemaContent): number {
+  #storedText(row: number): StoredText {
+    return { block: this.#blocks[row]!, start: this.#starts[row]!, length: this.#lengths[row]! }
+  }
+
+  #addIndexed(content: SchemaContent): number {
+    const row = this.#add(content)
+    this.#addGuid(row, content.guid)
+    return row
+  }
+
+  #add({ type, text, references, metadata, ruleSet }: RecordedContent): number {
     const row = this.#free.pop() ?? this.#types.length
     if (row >= this.#uses.length) this.#grow()
     const { block, start, length } = this.#texts.add(text)
@@ -105,7 +138,6 @@ export class SchemaContents {
     this.#starts[row] = start
     this.#lengths[row] = length
     if (references.length !== 0 || metadata || ruleSet) this.#details.set(row, { references, metadata, ruleSet })
-    this.#addGuid(row, guid)
     return row
   }
 
@@ -115,11 +147,13 @@ export class SchemaContents {
     this.#lengths = doubled(this.#lengths)
     this.#next = doubled(this.#next)
     this.#uses = doubled(this.#uses)
+    this.#isIndexed = doubled(this.#isIndexed)
   }
 
   // ── GUIDs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   #addGuid(row: number, guid: string): void {
+    this.#isIndexed[row] = 1
     if (!this.#parseGuid(guid)) {
       this.#otherRows.set(guid, row)
       this.#otherGuids.set(row, guid)
@@ -154,6 +188,11 @@ export class SchemaContents {
     return (
       guids[at] === parts[0] && guids[at + 1] === parts[1] && guids[at + 2] === parts[2] && guids[at + 3] === parts[3]
     )
+  }
+
+  /** The GUID of a content that consists of a text. */
+  #computeGuid(row: number): string {
+    return guidOf({ ...NO_DETAILS, text: this.#texts.readOnce(this.#storedText(row)) })
   }
 
   #guidOf(row: number): string {

@@ -47,8 +47,7 @@ export class SchemaTexts {
   }
 
   read({ block, start, length }: StoredText): string {
-    if (length === 0) return ''
-    const open = block.open?.get(start)
+    const open = openText(block, start, length)
     if (open !== undefined) return open
     // A block of more than `BLOCK_CHARS` has one text, which starts at 0.
     const key = block.number * (BLOCK_CHARS + 1) + start
@@ -59,6 +58,11 @@ export class SchemaTexts {
     if (oldest !== undefined && this.#cached.size >= this.#cachedMax) this.#cached.delete(oldest)
     this.#cached.set(key, text)
     return text
+  }
+
+  /** Reads a text that is not read again soon: it is not cached. */
+  readOnce({ block, start, length }: StoredText): string {
+    return openText(block, start, length) ?? this.#decompress(block, start, length)
   }
 
   #decompress(block: Block, start: number, length: number): string {
@@ -78,6 +82,11 @@ export class SchemaTexts {
     block.open = undefined
     this.#open = newBlock(block.number + 1)
   }
+}
+
+/** The text if it is not compressed. */
+function openText(block: Block, start: number, length: number): string | undefined {
+  return length === 0 ? '' : block.open?.get(start)
 }
 
 function codec(): typeof import('lz4-napi') {

@@ -1,6 +1,6 @@
 import type { SchemaVersion } from '../model/schema.ts'
 import type { Subject } from '../model/subject.ts'
-import type { StoredSchema } from './registry-record.ts'
+import type { RecordedSchema } from './registry-record.ts'
 import { doubled, SchemaContents } from './schema-contents.ts'
 
 type Extra = SchemaVersion['extra']
@@ -31,7 +31,7 @@ export class SchemaVersions {
   }
 
   /** Adds a version. `contentRow` is a row of `contents`, acquired for it. */
-  add(stored: StoredSchema, contentRow: number, timestampMs: number): number {
+  add(stored: RecordedSchema, contentRow: number, timestampMs: number): number {
     const row = this.#free.pop() ?? this.#subjects.length
     if (row >= this.#ids.length) this.#grow()
     this.#subjects[row] = stored.subject
@@ -82,6 +82,11 @@ export class SchemaVersions {
     return this.#contentRows[row]!
   }
 
+  /** Replaces the row of the content by another one with the same content, acquired for this version. */
+  setContentRow(row: number, contentRow: number): void {
+    this.#contentRows[row] = contentRow
+  }
+
   isDeleted(row: number): boolean {
     return this.#deleted[row] === 1
   }
@@ -90,11 +95,12 @@ export class SchemaVersions {
     this.#deleted[row] = 1
   }
 
-  #setExtra(row: number, { extra, content: { guid } }: StoredSchema): void {
+  #setExtra(row: number, { extra, content: { guid } }: RecordedSchema): void {
     const members = Object.keys(extra)
     const { md5 } = extra
-    const isGuid = members.length === 1 && md5 === guid
-    const isDigits = members.length === 1 && md5 === digitsOf(guid)
+    const isOnlyMd5 = members.length === 1 && guid !== undefined
+    const isGuid = isOnlyMd5 && md5 === guid
+    const isDigits = isOnlyMd5 && md5 === digitsOf(guid)
     this.#md5[row] = isGuid ? MD5_IS_GUID : isDigits ? MD5_IS_DIGITS : NO_MD5
     if (members.length > 0 && !isGuid && !isDigits) this.#extras.set(row, extra)
   }

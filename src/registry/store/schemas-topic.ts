@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Broker, Producer } from '../../broker/broker.ts'
 import { openStateTopic, type StateTopic } from '../../broker/state-topic/state-topic.ts'
 import type { StateProgress } from '../../broker/state-topic/state-topic-checks.ts'
@@ -39,12 +40,17 @@ export type SchemasTopicWriter = {
 export type SchemasTopic = {
   /** Fences the previous writer, and resolves when the state contains everything that it wrote. */
   openWriter(): Promise<SchemasTopicWriter>
+  /** Resolves when contents are found by GUID. The first call starts to index those that were read until then. */
+  indexContents(): Promise<void>
   /** Resolves when the state contains every record that is in the topic at the time of the call. */
   refresh(): Promise<void>
   /** Why the state no longer follows the topic; undefined while it does. */
   readonly failure: Error | undefined
   close(): Promise<void>
 }
+
+/** So that the event loop is blocked for less than a millisecond. */
+const INDEXED_PER_TURN = 200
 
 /**
  * Opens the registry's topic and reads it into `state`; from then on the state follows the topic. Rejects with a
@@ -68,6 +74,8 @@ export async function openSchemasTopic(
   const fencingId = `${settings['schema.registry.group.id']}-${settings['brokerstore.topic']}-leader`
   const deliveryTimeoutMs = settings['brokerstore.timeout.ms']
   let hasRecords = false
+  let isIndexed = false
+  let isClosed = false
   let remembering: Promise<void> | undefined
   const topic = await openStateTopic({
     broker,
@@ -90,6 +98,7 @@ export async function openSchemasTopic(
     apply: (record, { timestampMs, offset }) => {
       hasRecords = true
       const applied = state.apply(record, timestampMs)
+      if (isIndexed) state.indexContents()
       if (applied === 'id-conflict') {
         logger.error({ offset }, 'a record assigns another schema to an existing ID: it is skipped')
       }
@@ -105,13 +114,23 @@ export async function openSchemasTopic(
       onFailed(error)
     },
   })
+  let indexing: Promise<void> | undefined
+  const indexAll = async () => {
+    while (!isClosed && state.indexContents(INDEXED_PER_TURN)) await nextTurn()
+    isIndexed = true
+  }
   return {
+    indexContents: () => {
+      indexing ??= indexAll()
+      return indexing
+    },
     openWriter: () => openWriter(topic, codec, () => broker.producer({ fencingId, deliveryTimeoutMs })),
     refresh: () => topic.readToEnd(),
     get failure() {
       return topic.failure
     },
     close: async () => {
+      isClosed = true
       await topic.close()
       await remembering
     },

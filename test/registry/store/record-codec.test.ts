@@ -127,10 +127,35 @@ describe('records of the topic', () => {
     expect(schema).toMatchObject({ value: { content: { type: 'AVRO', references: [] }, deleted: false } })
   })
 
+  it('have a GUID when they are decoded, unless it is the MD5 of a text', () => {
+    const guidWith = (members: string) => {
+      const value = `{"subject":"s","version":1,"id":7,${members}"schema":"\\"int\\""}`
+      return decode('{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}', value)
+    }
+    const guid = (text: string | undefined) => ({ value: { content: { guid: text } } })
+    expect(guidWith('')).toMatchObject(guid(undefined))
+    expect(guidWith('"references":[],"schemaTags":[],')).toMatchObject(guid(undefined))
+    expect(guidWith('"md5":"D629BB05AD853D20FBCB895DE3C459F7",')).toMatchObject(
+      guid('d629bb05-ad85-3d20-fbcb-895de3c459f7'),
+    )
+    expect(guidWith('"md5":7,')).toMatchObject(guid(undefined))
+    const contents = [
+      '"references":[{"name":"n","subject":"t","version":1}],',
+      '"metadata":{"properties":{"a":"b"}},',
+      '"ruleSet":{"domainRules":[]},',
+    ]
+    for (const members of contents) expect(guidWith(members)).toMatchObject(guid(expect.any(String)))
+  })
+
   it('without effect are decoded as none', () => {
     const none = { kind: 'none' }
     expect(decode('{"keytype":"NOOP","magic":0}', null)).toEqual(none)
     expect(decode('{"keytype":"DELETE_SUBJECT","subject":"s","magic":0}', null)).toEqual(none)
+  })
+
+  it.each(['{"length":0}', '5', '[{}]'])('with invalid references throw an error: %s', (references) => {
+    const value = `{"subject":"s","version":1,"id":7,"schema":"x","references":${references}}`
+    expect(() => decode('{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}', value)).toThrow()
   })
 
   it.each([

@@ -17,6 +17,8 @@ describe('the contents of schemas', () => {
     expect(written.map((content) => contents.acquire(content))).toEqual(rows)
     expect(rows.map((row) => contents.get(row))).toEqual(written)
     expect(written.map(({ guid }) => contents.rowOf(guid))).toEqual(rows)
+    for (const row of [...rows, ...rows]) contents.release(row)
+    expect(written.map(({ guid }) => contents.rowOf(guid))).toEqual(written.map(() => undefined))
   })
 
   it('have any text as GUID, because a record can contain it', () => {
