@@ -1,10 +1,10 @@
 /**
- * Resolves with the result of `work`, or to undefined as soon as `signal` aborts. The work is not cancelled; its result or error is
- * ignored then.
+ * Resolves with the result of `work`, or to undefined when `signal` aborts and the work is not done in this turn of the event loop. The
+ * work is not cancelled; its result or error is ignored then.
  */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>()
-  const onAbort = () => resolve(undefined)
+  const onAbort = () => void setImmediate(resolve, undefined)
   if (signal.aborted) onAbort()
   else signal.addEventListener('abort', onAbort, { once: true })
   try {

@@ -206,8 +206,12 @@ export class WorkerSinkTask {
       counters.recordsIn += chunk.records.length
       const before = records.length
       // As in a source task: a schema registry that does not respond must not delay the end of the task.
-      await unlessAborted(processSinkRecords(chunk, { pipeline, policy, onFailedRecord }, records), signal)
-      if (signal.aborted) return
+      const processing = processSinkRecords(chunk, { pipeline, policy, onFailedRecord }, records)
+      const isProcessed = await unlessAborted(
+        processing.then(() => true),
+        signal,
+      )
+      if (!isProcessed) return
       if (records.length > before) running.topics.recordActiveTopic(chunk.topic)
     }
     await running.delivery.deliver({ polled, records })

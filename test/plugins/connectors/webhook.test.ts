@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { getEventListeners } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { NO_AUTHENTICATION } from '../../../src/plugins/connectors/webhook/authenticator.ts'
 import { Receiver, type ReceiverOptions } from '../../../src/plugins/connectors/webhook/request-receiver.ts'
 import { webhookSource } from '../../../src/plugins/connectors/webhook/webhook-source.ts'
@@ -48,6 +48,27 @@ describe('WebhookSource', () => {
     expect((await good).status).toBe(204)
     const bad = await send('{"n":')
     expect([bad.status, await bad.text()]).toEqual([400, expect.stringContaining('JSON')])
+  })
+
+  it('reads integers of 64 bits exactly', async () => {
+    const { run, send } = await start({ 'value.format': 'json' })
+    const sent = send('{"id":9007199254740993}')
+    const [record] = await run.take(1)
+    expect(record!.value).toEqual({ id: 9007199254740993n })
+    run.stored([record!])
+    await sent
+  })
+
+  it('responds with 400 to JSON that is nested too deep for a converter', async () => {
+    const { run, send } = await start({ 'value.format': 'json' })
+    const nested = (depth: number) => `${'['.repeat(depth)}"]]{\\"["${']'.repeat(depth)}`
+    const deepest = send(nested(1_000))
+    run.stored(await run.take(1))
+    expect((await deepest).status).toBe(204)
+    for (const depth of [1_001, 100_000]) {
+      const answer = await send(nested(depth))
+      expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('1000 levels')])
+    }
   })
 
   it.each<
@@ -128,6 +149,21 @@ describe('WebhookSource', () => {
     request!.respond(204)
     expect((await taken).status).toBe(204)
     await closing
+  })
+
+  it.each([
+    ['within its headers', 'POST / HTTP/1.1\r\nhost: x'],
+    ['within its body', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nhalf'],
+  ])('is closed at once while it receives a request %s', async (_, part) => {
+    const receiver = await Receiver.open(RECEIVER_OPTIONS)
+    const slow = connect(receiver.port, '127.0.0.1').on('error', () => undefined)
+    slow.write(part)
+    // Until the server has read it.
+    await fetch(`http://127.0.0.1:${receiver.port}/other`, { method: 'POST' })
+    // The time limit of closing never passes.
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await receiver[Symbol.asyncDispose]()
   })
 
   it("removes its listener from the task's abort signal after each wait", async () => {

@@ -33,8 +33,8 @@ export type PendingRequest = {
 const RETRY_AFTER_S = 1
 /** Maximum interval at which slow requests are checked for timeouts. */
 const TIMEOUT_CHECK_MS = 5_000
-/** How long closing waits for requests whose records are being written. */
-const DRAIN_MS = 5_000
+/** How long closing waits for requests whose records are being written. Less than a worker waits for the end of a task. */
+const DRAIN_MS = 3_000
 
 /** An HTTP endpoint whose requests are responded to later by the task. Rejects requests beyond its limits. */
 export class Receiver implements AsyncDisposable {
@@ -46,6 +46,10 @@ export class Receiver implements AsyncDisposable {
   #bytes = 0
   #isClosing = false
   #wake: () => void = () => undefined
+  /** The requests whose bodies are being received. */
+  readonly #receiving = new Set<IncomingMessage>()
+  /** Called when no request is open any more. */
+  #onDrained: () => void = () => undefined
 
   private constructor(options: ReceiverOptions) {
     this.#options = options
@@ -91,18 +95,26 @@ export class Receiver implements AsyncDisposable {
     return this.#queue.splice(0, countMax)
   }
 
-  /** Rejects new and queued requests with 503, and waits up to `DRAIN_MS` for responses to the others. */
+  /**
+   * Rejects new and queued requests with 503, and waits up to `DRAIN_MS` for responses to the others. Connections of which no
+   * request has been received completely are closed at once: a slow sender would delay the end of the task.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true
     for (const pending of this.#queue.splice(0)) pending.respond(503)
     const closed = new Promise((resolve) => this.#server.close(resolve))
-    this.#server.closeIdleConnections()
+    const drained = new Promise<void>((resolve) => {
+      this.#onDrained = resolve
+    })
+    for (const request of this.#receiving) request.destroy()
     const timer = setTimeout(() => {
       for (const pending of this.#pending) pending.respond(503)
-      this.#server.closeAllConnections()
+      this.#onDrained()
     }, DRAIN_MS)
-    await closed
+    if (this.#open > 0) await drained
     clearTimeout(timer)
+    this.#server.closeAllConnections()
+    await closed
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -113,7 +125,10 @@ export class Receiver implements AsyncDisposable {
     response.once('close', () => {
       this.#open -= 1
       this.#bytes -= bytes
+      if (this.#isClosing && this.#open === 0) this.#onDrained()
     })
+    this.#receiving.add(request)
+    request.once('close', () => this.#receiving.delete(request)).once('end', () => this.#receiving.delete(request))
     const chunks: Buffer[] = []
     for await (const chunk of request as AsyncIterable<Buffer>) {
       bytes += chunk.length
