@@ -26,6 +26,8 @@ type Context = {
 /** A subject with fewer versions has an array of the exact size. */
 const EXACT_MAX = 32
 const TEXTS_MAX = 1_000
+/** A record that needs all of them indexed blocks the thread for 0.25 s. */
+const UNINDEXED_MAX = 100_000
 
 /** Read access to the current state, for decisions and responses. */
 export interface RegistryView {
@@ -81,10 +83,15 @@ export class RegistryState implements RegistryView {
   /** Versions whose contents are not indexed by GUID yet, in the order of their records: rows from `#indexedTo` on. */
   #unindexed: number[] = []
   #indexedTo = 0
+  readonly #unindexedMax: number
 
-  /** `textsMax`: maximum number of schema texts that are cached uncompressed. */
-  constructor(textsMax = TEXTS_MAX) {
+  /**
+   * `textsMax`: maximum number of schema texts that are cached uncompressed. `unindexedMax`: maximum number of versions
+   * whose contents are indexed later.
+   */
+  constructor(textsMax = TEXTS_MAX, unindexedMax = UNINDEXED_MAX) {
     this.#versions = new SchemaVersions(textsMax)
+    this.#unindexedMax = unindexedMax
   }
 
   apply(record: RegistryRecord, timestampMs: number): ApplyResult {
@@ -210,10 +217,13 @@ export class RegistryState implements RegistryView {
   indexContents(countMax = Number.POSITIVE_INFINITY): boolean {
     const end = Math.min(this.#unindexed.length, this.#indexedTo + countMax)
     for (; this.#indexedTo < end; this.#indexedTo++) this.#indexContent(this.#unindexed[this.#indexedTo]!)
-    if (this.#indexedTo < this.#unindexed.length) return true
-    if (this.#indexedTo > 0) this.#unindexed = []
-    this.#indexedTo = 0
-    return false
+    const isRest = this.#indexedTo < this.#unindexed.length
+    // Removed in bulk, because each removal copies the rest.
+    if (this.#indexedTo > (isRest ? this.#unindexedMax : 0)) {
+      this.#unindexed = this.#unindexed.slice(this.#indexedTo)
+      this.#indexedTo = 0
+    }
+    return isRest
   }
 
   #indexContent(row: number): void {
@@ -236,6 +246,7 @@ export class RegistryState implements RegistryView {
       const row = this.#addVersion(stored, contents.addUnindexed(stored.content), timestampMs)
       this.#addHolder(context, id, row)
       this.#unindexed.push(row)
+      if (this.#unindexed.length - this.#indexedTo > this.#unindexedMax) this.indexContents(1)
       return stored.deleted ? 'deleted' : 'registered'
     }
     this.indexContents()

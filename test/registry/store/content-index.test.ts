@@ -42,8 +42,8 @@ const steps = fc.array(
 
 it('a state is the same whether contents are indexed with their records or later', () => {
   fc.assert(
-    fc.property(steps, fc.boolean(), (sequence, readsBetween) => {
-      const [before, later] = [new RegistryState(), new RegistryState()]
+    fc.property(steps, fc.boolean(), fc.constantFrom(0, 1, 3, 100), (sequence, readsBetween, unindexedMax) => {
+      const [before, later] = [new RegistryState(), new RegistryState(10, unindexedMax)]
       for (const [at, step] of sequence.entries()) {
         if (typeof step === 'number') {
           later.indexContents(step)
@@ -73,14 +73,22 @@ it('a content has the ID of its newest record, also if a record with a known ID 
   expect(state.idOf('.', CONTENTS[0]!.guid)).toBe(1)
 })
 
-it('contents are indexed in parts', () => {
-  const state = new RegistryState()
-  for (const id of [1, 2, 3, 4, 5]) {
-    const content = { ...CONTENTS[0]!, text: `"${id}"`, guid: undefined }
+it.each([
+  [100, [true, true, true, false, false]],
+  [4, [true, false, false, false, false]],
+  [3, [true, false, false, false, false]],
+  [1, [false, false, false, false, false]],
+])('contents are indexed in parts, at most %d of five', (unindexedMax, rests) => {
+  const state = new RegistryState(10, unindexedMax)
+  const ids = [1, 2, 3, 4, 5]
+  const contentOf = (id: number) => ({ ...CONTENTS[0]!, text: `"${id}"`, guid: undefined })
+  for (const id of ids) {
+    const content = contentOf(id)
     const value = { subject: 's' as Subject, version: id, id, content, deleted: false, extra: {} }
     state.apply({ kind: 'schema', subject: value.subject, version: id, value }, 1)
   }
-  expect([2, 2, 0, 2, 2].map((count) => state.indexContents(count))).toEqual([true, true, true, false, false])
+  expect([2, 2, 0, 2, 2].map((count) => state.indexContents(count))).toEqual(rests)
+  expect(ids.map((id) => state.idOf('.', guidOf(contentOf(id))))).toEqual(ids)
 })
 
 /** As the codec decodes the record: the GUID of a content that consists of a text is not computed. */
