@@ -317,6 +317,18 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
     expect(await database.run('SELECT next_offset FROM weir_offsets')).toEqual([{ next_offset: '5' }])
   })
 
+  it('writes nothing whose offset was deleted from offsets.table', async () => {
+    const database = await createDatabase(postgres.address.url)
+    await database.run(TABLE)
+    const run = await sink(database, { 'offsets.table': 'weir_offsets' })
+    await run.put([record(0, 'a', { offset: 0 })])
+    await database.run('DELETE FROM weir_offsets')
+    await expect(run.put([record(1, 'b', { offset: 1 })])).rejects.toThrow(
+      /^the offset of partition 0 of topic 'words' was deleted from "weir_offsets" while the task was running; restart the task/,
+    )
+    expect(await wordsIn(database)).toEqual(['0 a'])
+  })
+
   it('resumes from the offsets in offsets.table', async () => {
     const database = await createDatabase(postgres.address.url)
     const config = { ...database.config, 'offsets.table': 'public.kept', 'auto.create': 'true' }

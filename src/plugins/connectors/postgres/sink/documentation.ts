@@ -13,9 +13,10 @@ the server executes a statement, the task encodes the next one.
 
 With \`offsets.table\`, the next offset of each partition is stored in that table in the transaction of the records. These offsets take
 precedence over those of the consumer group, so a record is never written twice, not even by a zombie task. To write
-records again, change the offsets in the table. A batch and its offsets are one round trip. If some of its records are already written, the
-server rejects it and logs \`not an error: records are compared with the stored offsets\`; then the task sends the others.
-\`pk.mode=kafka\` with \`insert.mode=upsert\` has the same effect without a table, for rows that may be overwritten.
+records again, change the offsets in the table while the connector is stopped; a task whose offset is deleted fails. A batch and its
+offsets are one round trip. If some of its records are already written, the server rejects it and logs
+\`not an error: records are compared with the stored offsets\`; then the task sends the others. \`pk.mode=kafka\` with
+\`insert.mode=upsert\` has the same effect without a table, for rows that may be overwritten.
 
 A record that violates the table definition (null in a NOT NULL column, a string that is too long, a duplicate key, a field without a column) is rejected
 alone: the batch is split in halves until the record is found. Errors that do not concern a record (a missing table, a missing privilege, a wrong

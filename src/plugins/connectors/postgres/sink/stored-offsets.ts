@@ -65,17 +65,27 @@ export class StoredOffsets {
     }
   }
 
-  /** Returns the records that are not written yet. Locks the offsets until the transaction ends. */
+  /**
+   * Returns the records that are not written yet. Locks the offsets until the transaction ends. Throws if the offset of a partition
+   * is missing: nobody knows then what is written, and the offset of these records could not be stored.
+   */
   async remaining(session: Session, records: readonly SinkRecord[]): Promise<readonly SinkRecord[]> {
     const stored = await this.#read(session, offsetRanges(records), 'ORDER BY o.topic, o.partition FOR UPDATE OF o')
     const next = new Map(stored.map((position) => [partitionKey(position), position.offset]))
     let previous: SinkPartition | undefined
     let from = 0
     return records.filter(({ origin }) => {
-      if (!isSamePartition(origin, previous)) from = next.get(partitionKey(origin)) ?? 0
+      if (!isSamePartition(origin, previous)) from = next.get(partitionKey(origin)) ?? this.#failMissing(origin)
       previous = origin
       return origin.offset >= from
     })
+  }
+
+  #failMissing({ topic, partition }: SinkPartition): never {
+    throw new Error(
+      `the offset of partition ${partition} of topic '${topic}' was deleted from ${this.#table} while the task was running; restart the ` +
+        'task to add it',
+    )
   }
 
   /** Stores the offsets after these records. Must run in the same transaction as the writes. */
