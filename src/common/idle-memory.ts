@@ -43,8 +43,8 @@ export type HeapState = {
  * the start or a burst of work needed it, until a collection that is to save memory. Collections take 0.1 s, so threads that
  * are active or have a large heap are left alone.
  *
- * The compile cache keeps the code of each module in memory until it is written. This is done now, when the thread has started,
- * and with each collection.
+ * The compile cache keeps the code of each module in memory until it is written. Call this function when
+ * the thread has started, because it writes the cache. So does each collection.
  *
  * After a collection, the young generation does not grow again until the thread is active, although V8 lets it grow with
  * everything that has ever survived. This setting is one of the process.

@@ -50,7 +50,7 @@ export class EventStreams {
     const unsubscribe = this.#feed.subscribe((change) => {
       if (mayRead(change)) stream.add(change)
     })
-    // The page may have been closed while its user was authenticated.
+    // The page may have been closed while its user was being authenticated.
     onceClosed(response, () => {
       unsubscribe()
       stream.close()

@@ -1,3 +1,4 @@
+import { untilAborted } from '../common/unless-aborted.ts'
 import type { SinkRecord, SinkTask } from '../sdk/index.ts'
 import {
   RetriableError,
@@ -14,7 +15,7 @@ import { CONNECT_TIMEOUT_MS, type JavaModule } from './java-module.ts'
 import { pluginInfo } from './plugin-info.ts'
 import type { JavaPluginDescription } from './plugin-location.ts'
 import { writeSinkRecords } from './record-codec.ts'
-import { stopTask, untilAborted } from './task-connection.ts'
+import { stopTask } from './task-connection.ts'
 
 /** Limit of the records that the task may still report as errant. */
 const REPORTABLE_MAX = 10_000

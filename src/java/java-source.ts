@@ -1,3 +1,4 @@
+import { untilAborted } from '../common/unless-aborted.ts'
 import type { Position, SourceConnector, SourceContext, SourceRecord, StoredPosition } from '../sdk/index.ts'
 import { BatchQueue } from './batch-queue.ts'
 import type { ConnectorChains, SourceChain } from './connector-chains.ts'
@@ -9,7 +10,7 @@ import { CONNECT_TIMEOUT_MS, type JavaModule } from './java-module.ts'
 import { pluginInfo } from './plugin-info.ts'
 import type { JavaPluginDescription } from './plugin-location.ts'
 import { readPartitions, readSourceRecord } from './record-codec.ts'
-import { stopTask, untilAborted } from './task-connection.ts'
+import { stopTask } from './task-connection.ts'
 
 /** Bytes of batches that the host may send ahead of the task. One batch may exceed it. */
 const CREDIT_BYTES = 4 * 1024 * 1024

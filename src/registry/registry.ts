@@ -13,7 +13,7 @@ export type RegistryOptions = {
   readonly decisionContext: Omit<DecisionContext, 'workerResults'>
   readonly leadership: Leadership
   readonly compatibilityWorker: CompatibilityWorker
-  /** Resolves when contents are found by GUID. Decisions wait for it. */
+  /** Resolves when the index of contents by GUID is complete. Decisions wait for it. */
   readonly indexContents: () => Promise<void>
   /** Resolves when the state holds every record that the log has now. */
   readonly refresh: () => Promise<void>
@@ -68,8 +68,8 @@ export class Registry {
 
   /**
    * Calls `act` with the input of a decision. If a result for a large schema is missing, the compatibility worker
-   * computes it and `act` is called again: decisions stay pure functions, and other requests do not wait. So is the code of a
-   * schema type loaded that only the decision knows, such as that of the latest version.
+   * computes it and `act` is called again: decisions stay pure functions, and other requests do not wait. The code of a schema
+   * type is loaded in the same way, because only the decision knows, for example, the type of the latest version.
    */
   async withDecisionContext<Result>(
     act: (context: DecisionContext) => Result | Promise<Result>,

@@ -96,7 +96,7 @@ it('The number of streams is limited, and a closed stream makes room for another
   expect((await connect()).statusCode).toBe(200)
 })
 
-it('A page that was closed before its stream is opened takes the place of no other', async () => {
+it('A page that is closed before its event stream opens does not count against the limit of streams', async () => {
   const feed = new ChangeFeed()
   const streams = new EventStreams(feed)
   for (let page = 0; page < STREAMS_MAX + 1; page++) {

@@ -62,7 +62,7 @@ const post = (path: string) => {
 }
 
 describe('a client that disconnects', () => {
-  it('before its large response is sent uses none of the budget of responses', async () => {
+  it('before its large response is sent does not use up the byte budget of responses', async () => {
     const { url, held, closedCount } = await start({ responsesBytesMax: 2 * LARGE })
     for (let client = 1; client <= 4; client++) {
       const socket = open(url, getLarge)
@@ -77,12 +77,12 @@ describe('a client that disconnects', () => {
     expect((await response).status).toBe(200)
   })
 
-  it('while its whole body waits for the budget of bodies uses none of it', async () => {
+  it('after it has sent a body that waits for the byte budget does not use up that budget', async () => {
     const { url, held, closedCount } = await start({ bodiesBytesMax: 1.5 * LARGE })
     const first = open(url, post('/held'))
     await expect.poll(() => held.length).toBe(1)
     const second = open(url, post('/body'))
-    // The server has received the whole body when it reads no further.
+    // The request is written, and its body waits for the budget that the first request holds.
     await expect.poll(() => second.bytesWritten).toBeGreaterThan(LARGE)
     await new Promise((resolve) => setImmediate(resolve))
     second.destroy()

@@ -105,7 +105,7 @@ describeConcurrently('request bodies', () => {
   })
 
   it('are rejected when they arrive too slowly', async () => {
-    // Longer than other tests block this thread: otherwise the head is too slow, and not the body.
+    // Other tests of this file block the event loop for up to a second. With a shorter limit, the request is rejected for its headers.
     const url = await start({ headerTimeoutMs: 2_000 })
     const slow = await open(url, `${head(100)}"x`)
     await poll(() => slow.received).toContain('408')

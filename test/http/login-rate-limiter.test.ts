@@ -53,7 +53,7 @@ describe('login limits', () => {
     expect(limited.waitSeconds('10.0.0.7', 'new')).toBe(0)
   })
 
-  it('keep nothing of attempts that were undone, which need no hashing, so that they cannot fill the table', () => {
+  it('forget attempts that were undone: requests that need no hashing cannot fill the table', () => {
     const { limited } = limits()
     for (let i = 0; i < 20_000; i++) limited.begin('10.0.0.9', `user${i}`)()
     expect(limited.waitSeconds('10.0.0.7', 'ada')).toBe(0)

@@ -69,7 +69,7 @@ describe('HTTP server', () => {
     expect([short.headers.get('content-encoding'), await short.json()]).toEqual([null, { name: 'a' }])
   })
 
-  it('has a content type also in the response to a request that the first check rejects', async () => {
+  it('sets the content type of a response also if the first hook rejects the request', async () => {
     const url = await start()
     const headers = { 'sec-fetch-site': 'cross-site', 'content-type': 'application/json' }
     const response = await fetch(`${url}/things`, { method: 'POST', headers, body: '{}' })

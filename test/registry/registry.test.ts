@@ -78,7 +78,7 @@ describe('a write', () => {
   })
 })
 
-it('a decision waits until contents are found by GUID', async () => {
+it('a decision waits until the index of contents by GUID is complete', async () => {
   const indexed = Promise.withResolvers<void>()
   const test = await startTestRegistry({}, { indexed: indexed.promise })
   const answers: string[] = []

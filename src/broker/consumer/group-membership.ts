@@ -42,7 +42,7 @@ class ClassicGroupMembership implements GroupMembership {
   #isRejoinRequested = false
   /** Another member has this instance id. Rejoining would fence that one in turn. */
   #isFenced = false
-  /** Ends a wait for other members. */
+  /** Aborts when the member must not wait for others any longer. */
   #cancelled: AbortSignal
   #wake: (() => void) | undefined
   #running: Promise<void> | undefined
@@ -196,8 +196,8 @@ class ClassicGroupMembership implements GroupMembership {
   }
 
   /**
-   * Waits for a response of the coordinator, which waits for all members: for as long as one of them takes to write its last
-   * records. Rejects when the member leaves meanwhile; `onLate` then receives the response.
+   * Waits for a response that the coordinator sends when all members have joined or synced. That can take minutes while
+   * another member writes its last records. Rejects when this member leaves meanwhile; `onLate` then receives the response.
    */
   async #unlessCancelled<T>(response: Promise<T>, onLate?: (late: T) => void): Promise<T> {
     const cancelled = this.#cancelled

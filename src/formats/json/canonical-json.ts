@@ -1,7 +1,7 @@
 import { isObject, JsonNumber, type Json as JsonTree, parseJson, printString } from '../json-text.ts'
 
 const NESTING_MAX = 1_000
-/** The largest exponent of Java's `BigDecimal`. */
+/** The scale of Java's `BigDecimal` is an integer of 32 bits, so that it cannot represent larger exponents. */
 const EXPONENT_MAX = 2 ** 31 - 1
 
 /**

@@ -6,7 +6,7 @@ type Node<Value> = { readonly children: Map<string, Node<Value>>; value: Value |
  */
 export class NameTree<Value extends object> {
   readonly #root: Node<Value> = newNode()
-  /** By scope, which all fields of a message share: the values of the names that were resolved in it. */
+  /** A cache of resolved names for each scope. All fields of a message have the same array as scope. */
   readonly #resolved = new WeakMap<readonly string[], Map<string, Value | undefined>>()
 
   /** Adds or replaces a value. Add all values before the first call of `resolve`. */

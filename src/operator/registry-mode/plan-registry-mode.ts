@@ -89,8 +89,8 @@ export function wasWritten({ previousMode, previousCompatibility }: RegistryMode
 }
 
 /**
- * The modes and levels that this resource may have set last. A crash can have prevented that the declared ones were
- * recorded.
+ * The modes and levels that this resource may have set last: those in its status, and the declared ones, because the
+ * operator may have crashed after it had set them and before it wrote the status.
  */
 export function lastWritten(resource: Resource<'RegistryMode'>) {
   const { spec, status } = resource
@@ -156,7 +156,10 @@ export function restoredLevel(previous: Previous | undefined): RegistryModeStep 
     : { do: 'delete-level' }
 }
 
-/** With `force`, because the scope can have subjects since it was in IMPORT, and must not lose its deleted versions. */
+/**
+ * `IMPORT` is set with `force`: without it, a registry rejects it for a scope with subjects, and purges soft-deleted versions of a
+ * scope without others.
+ */
 export function restoredMode(previous: Previous | undefined): RegistryModeStep {
   return previous?.explicit === true && previous.value !== undefined
     ? { do: 'put-mode', mode: previous.value as Mode, force: previous.value === 'IMPORT' }

@@ -55,8 +55,8 @@ export class LeaderElection implements Leadership {
   #writer: LeaderWriter | undefined
   #leader: MemberIdentity | undefined
   #isElected = false
-  /** Number of writers that were begun to open. Each fences those before it. */
-  #openedWriters = 0
+  /** Number of the writer that this instance started to open last. Each writer fences the ones before it. */
+  #lastWriterNumber = 0
   /** Whether this instance was the leader until the rebalance that is in progress. */
   #wasLeading = false
   /** Whether eligible instances, which may be of another kind, still precede this one. */
@@ -165,12 +165,12 @@ export class LeaderElection implements Leadership {
 
   async #openWriter(reason: string): Promise<void> {
     const { logger } = this.#options
-    this.#openedWriters += 1
-    const number = this.#openedWriters
+    this.#lastWriterNumber += 1
+    const number = this.#lastWriterNumber
     try {
       const writer = await this.#candidate?.openWriter()
-      // Another instance may have been elected in the meantime, or a later election has opened another writer.
-      if (!this.#isElected || number !== this.#openedWriters) return await writer?.close()
+      // Meanwhile, another instance may have been elected, or a later election of this instance may have started to open another writer.
+      if (!this.#isElected || number !== this.#lastWriterNumber) return await writer?.close()
       this.#writer = writer
       logger.info({ reason }, 'leading')
     } catch (error) {

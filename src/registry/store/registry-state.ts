@@ -26,7 +26,7 @@ type Context = {
 /** A subject with fewer versions has an array of the exact size. */
 const EXACT_MAX = 32
 const TEXTS_MAX = 1_000
-/** A record that needs all of them indexed blocks the thread for 0.25 s. */
+/** Maximum number of versions whose contents are indexed later. A record that needs the whole index blocks the thread for up to 0.25 s. */
 const UNINDEXED_MAX = 100_000
 
 /** Read access to the current state, for decisions and responses. */

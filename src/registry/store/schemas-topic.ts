@@ -40,7 +40,7 @@ export type SchemasTopicWriter = {
 export type SchemasTopic = {
   /** Fences the previous writer, and resolves when the state contains everything that it wrote. */
   openWriter(): Promise<SchemasTopicWriter>
-  /** Resolves when contents are found by GUID. The first call starts to index those that were read until then. */
+  /** Resolves when the index of contents by GUID is complete. The first call starts to add the contents that were read until then. */
   indexContents(): Promise<void>
   /** Resolves when the state contains every record that is in the topic at the time of the call. */
   refresh(): Promise<void>

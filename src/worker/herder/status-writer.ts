@@ -34,7 +34,7 @@ export class StatusWriter {
     return this.#write(subject, status, () => this.#options.statuses.put(subject, status))
   }
 
-  /** The same, but does not overwrite the status that a later owner wrote. */
+  /** Like `put`, but does not overwrite a status that another worker wrote in a later generation of the group. */
   putSafe(subject: StatusSubject, status: StoredStatus): Promise<void> {
     return this.#write(subject, status, () => this.#options.statuses.putSafe(subject, status))
   }

@@ -59,7 +59,7 @@ export class StatusStore {
     await this.#write(subject, toStatusValue(status))
   }
 
-  /** Does not overwrite the status that a later owner wrote. */
+  /** Like `put`, but does not overwrite a status that another worker wrote in a later generation of the group. */
   async putSafe(subject: StatusSubject, status: StoredStatus): Promise<void> {
     const { state } = this
     const known =

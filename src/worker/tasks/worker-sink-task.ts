@@ -2,6 +2,7 @@ import type { Consumer, PartitionRecords, TopicPartition } from '../../broker/br
 import { UnreadableBatchError } from '../../broker/broker-error.ts'
 import { UserError } from '../../common/errors.ts'
 import { withTimeout } from '../../common/timeout.ts'
+import { untilAborted } from '../../common/unless-aborted.ts'
 import { listedName } from '../../plugins/plugin-catalog.ts'
 import {
   parseConfig,
@@ -26,7 +27,6 @@ import { TaskClients } from './task-clients.ts'
 import type { WorkerTaskContext } from './task-context.ts'
 import { countCommitMs } from './task-counters.ts'
 import { TaskTopics } from './task-topics.ts'
-import { unlessAborted } from './unless-aborted.ts'
 
 /** Longest wait of one poll, in ms, while no batch is being retried. A poll also ends when the next commit is due. */
 const POLL_MS_MAX = 1_000
@@ -207,11 +207,7 @@ export class WorkerSinkTask {
       const before = records.length
       // As in a source task: a schema registry that does not respond must not delay the end of the task.
       const processing = processSinkRecords(chunk, { pipeline, policy, onFailedRecord }, records)
-      const isProcessed = await unlessAborted(
-        processing.then(() => true),
-        signal,
-      )
-      if (!isProcessed) return
+      if (!(await untilAborted(processing, signal))) return
       if (records.length > before) running.topics.recordActiveTopic(chunk.topic)
     }
     await running.delivery.deliver({ polled, records })
@@ -250,7 +246,7 @@ export class WorkerSinkTask {
     countCommitMs(counters, clock.monotonicMs() - startMs)
   }
 
-  /** As in Kafka Connect, offsets of the sink are ignored if they would skip records, or those of another task. */
+  /** As in Kafka Connect, offsets that the sink returns are ignored if they would skip records or are of partitions of another task. */
   async #flush(pending: readonly SinkPosition[]): Promise<readonly SinkPosition[]> {
     await this.#deadLetters?.flush()
     const safe = (await this.#plugin?.flush?.(pending)) ?? pending

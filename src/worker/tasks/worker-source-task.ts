@@ -1,4 +1,5 @@
 import { UserError } from '../../common/errors.ts'
+import { unlessAborted } from '../../common/unless-aborted.ts'
 import type { SourceConnector } from '../../sdk/index.ts'
 import { missingConnector } from '../configuration/connector-plugin.ts'
 import { parseTaskConfig } from '../configuration/task-config.ts'
@@ -18,7 +19,6 @@ import { TaskClients } from './task-clients.ts'
 import type { WorkerTaskContext } from './task-context.ts'
 import { countBatch } from './task-counters.ts'
 import { TaskTopics } from './task-topics.ts'
-import { unlessAborted } from './unless-aborted.ts'
 
 /** Bounds of the transaction timeout, in ms. The maximum is the brokers' default for `transaction.max.timeout.ms`. */
 const TRANSACTION_MS_MIN = 60_000
@@ -146,7 +146,7 @@ export class WorkerSourceTask {
       }
       counters.recordsIn += records.length
       if (records.length > 0) countBatch(counters, records.length, clock.monotonicMs() - startMs)
-      // A schema registry that does not respond must not delay the end of the task: it would end its process, and other tasks with it.
+      // A schema registry that does not respond must not delay the end of the task: the worker would kill its process, with other tasks in it.
       const converted = await unlessAborted(processSourceRecords(records, conversion), this.#ending)
       if (converted === undefined) break
       // Dead letters are flushed before the batch is delivered, because the offsets of the batch skip their records.

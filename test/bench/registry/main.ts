@@ -16,11 +16,11 @@ const MEMORY_MB_PER_100_000 = 200
 
 type Start = {
   readonly wholeMs: number
-  /** Until the contents are indexed, which registrations wait for. */
+  /** Time until the index of contents by GUID is complete. Registrations wait for it. */
   readonly indexedMs: number
   readonly tenthMs: number
   readonly readMs: number
-  /** After the contents are indexed. */
+  /** Resident memory when that index is complete. */
   readonly memoryMb: number
 }
 

@@ -65,7 +65,7 @@ describe('group member', () => {
 
 const NO_BYTES = new Uint8Array(0)
 
-/** A coordinator whose responses to all joins, or to all syncs, wait for another member. */
+/** A coordinator that holds back all responses to joins, or to syncs, as if it waited for another member. */
 function slowCoordinator(isSlow: { join: boolean; sync: boolean }) {
   const left: string[] = []
   const responding = Promise.withResolvers<void>()

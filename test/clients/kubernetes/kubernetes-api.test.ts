@@ -50,7 +50,7 @@ it('a kubeconfig with an invalid server is an error that shows it', () => {
   )
 })
 
-it('watches leave connections to other requests', async () => {
+it('watches do not use up the connections of other requests', async () => {
   const script = await scriptedApi()
   const ended = new AbortController()
   const watches = Array.from({ length: 40 }, async () => {

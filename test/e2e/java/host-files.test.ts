@@ -36,7 +36,7 @@ async function startHost(socket: string): Promise<(line?: string) => Promise<num
 }
 
 describeOn([javaHost], 'the JVMs of a worker', () => {
-  it('remove their sockets when they are stopped, and the last one their directory when the worker is gone', async () => {
+  it('each remove their socket when they end, and the last one the directory of the sockets if the worker was killed', async () => {
     const directory = join(temporaryDirectory(), 'sockets')
     mkdirSync(directory, { mode: 0o700 })
     const stopped = await startHost(join(directory, 'stopped'))

@@ -302,7 +302,7 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
     await putting
   })
 
-  it('does not reject a record again that it receives again, with offsets.table', async () => {
+  it('does not report a rejected record again when it receives the record again, with offsets.table', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(TABLE)
     const run = await sink(database, { ...UPSERT, 'offsets.table': 'weir_offsets' })

@@ -260,7 +260,7 @@ describe('a declaration', () => {
     expect(wrong).toEqual(right)
   })
 
-  it('shows what is from ConfigMaps only to users who may read those', async () => {
+  it('shows values from ConfigMaps only to users who may read ConfigMaps', async () => {
     const { get, compare, cluster, permissions } = await startTestConsole()
     permissions['viewer'] = ['list connectors default', 'list subjects default']
     cluster.configMaps.set('default/shared', { region: 'eu', topic: 'orders', schema: '"long"' })

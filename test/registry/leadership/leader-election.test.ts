@@ -101,7 +101,7 @@ describeConcurrently('an instance in a group of Weir only', () => {
     expect(events).toEqual(['open'])
   })
 
-  it('keeps the last writer that it began to open, and closes one that it began to open before', async () => {
+  it('keeps the writer that it started to open last, and closes an earlier one that is open later', async () => {
     let protocol: GroupProtocol | undefined
     const membership = { validUntilMs: () => Number.POSITIVE_INFINITY, close: async () => undefined }
     const joinGroup = async (options: { readonly protocol: GroupProtocol }) => {

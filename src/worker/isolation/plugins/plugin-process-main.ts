@@ -65,7 +65,7 @@ thread.on('exit', (code) => {
 })
 setInterval(check, CHECK_INTERVAL_MS)
 raiseOomScore()
-// All modules of this thread are loaded. The signal that ends this process loses what is not written.
+// All modules of this thread are loaded. The process ends by SIGKILL, so the compile cache has to be written before.
 flushCompileCache()
 
 function check(): void {

@@ -75,7 +75,7 @@ function settle(id: number | undefined, outcome: { readonly output: unknown } | 
   } catch (error) {
     send({ type: 'threw', id, failure: toPluginFailure(error) })
   }
-  // The call may have loaded modules. The signal that ends this process loses what is not written.
+  // The call may have loaded modules. The process ends by SIGKILL, so the compile cache has to be written before.
   flushCompileCache()
 }
 

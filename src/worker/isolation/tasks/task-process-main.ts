@@ -67,7 +67,7 @@ function initialize(options: TaskProcessStart): void {
     onEnd: (end) => sendToWorker({ type: 'ended', end }),
   })
   thread = started
-  // All modules of this thread are loaded. The cache would stay in memory, and the signal that ends this process loses it.
+  // All modules of this thread are loaded. The compile cache stays in memory until it is written, and the process ends by SIGKILL.
   flushCompileCache()
   const limit = new ResidentLimit(memoryMbMax)
   const cpuUtilization = measureCpuUtilization()

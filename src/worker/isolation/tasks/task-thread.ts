@@ -68,7 +68,7 @@ export class TaskThread {
     const { name, address, plugins, access, memoryMbMax, log, onMessage } = this.#options
     const workerData: TaskThreadData = { address, heartbeat: this.#heartbeat.buffer, plugins, access, log }
     const transferList: MessagePort[] = address.kind === 'thread' ? [address.port] : []
-    // This option is read when an isolate is created, so the calling thread keeps its small young generation.
+    // V8 reads this option when a thread is created, so it does not enlarge the young generation of the calling thread.
     setFlagsFromString(`--min-semi-space-size=${SEMI_SPACE_MB_MIN}`)
     const worker = new Worker(entryPoint('worker/isolation/tasks/task-thread-main'), {
       name,

@@ -139,7 +139,7 @@ describe('Reflector', () => {
     await expect.poll(() => seen.at(-1)).toBe('put b@6')
   })
 
-  it('pauses shortly after each lost connection that had delivered events', async () => {
+  it('waits only for the shortest pause after each interrupted watch that had delivered events', async () => {
     await started()
     for (const version of [6, 7, 8]) {
       const { response } = await watch(event('ADDED', object('b', version)))

@@ -67,7 +67,7 @@ export class StoredOffsets {
 
   /**
    * Returns the records that are not written yet. Locks the offsets until the transaction ends. Throws if the offset of a partition
-   * is missing: nobody knows then what is written, and the offset of these records could not be stored.
+   * is missing: then it is unknown which records are written, and their offset could not be stored.
    */
   async remaining(session: Session, records: readonly SinkRecord[]): Promise<readonly SinkRecord[]> {
     const stored = await this.#read(session, offsetRanges(records), 'ORDER BY o.topic, o.partition FOR UPDATE OF o')

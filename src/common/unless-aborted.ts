@@ -13,3 +13,12 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
     signal.removeEventListener('abort', onAbort)
   }
 }
+
+/** Whether `work` has completed before `signal` aborts. For work with a result that is not needed, or read later. */
+export async function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+  const isDone = await unlessAborted(
+    work.then(() => true),
+    signal,
+  )
+  return isDone === true
+}
