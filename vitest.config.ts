@@ -11,6 +11,12 @@ import { LongestFirst } from './test/env/longest-first.ts'
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
+    tags: [
+      {
+        name: 'slow',
+        description: 'Unit tests that need more than about 0.3 s; `npm run test:fast` leaves them out.',
+      },
+    ],
     projects: [
       {
         // Modules that tests write and load as plugins find the SDK by the name that authors know.

@@ -24,7 +24,9 @@ async function address(): Promise<BrokerAddress> {
 }
 
 describeBroker('embedded broker', async () => createBrokerClient(unowned(backend), { logger, address }))
-describeBroker('embedded broker in another thread', async () => openBroker(await address(), { logger }))
+describeBroker('embedded broker in another thread', async () => openBroker(await address(), { logger }), {
+  tags: ['slow'],
+})
 
 /** Keeps the backend open when a test closes its broker. */
 function unowned(shared: BrokerBackend): BrokerBackend {

@@ -57,7 +57,9 @@ async function messageOfThread(code: string, options: WorkerOptions = {}): Promi
   }
 }
 
-it('the young generation of an idle thread is returned, and its code cannot collect garbage', async () => {
+it('the young generation of an idle thread is returned, and its code cannot collect garbage', {
+  tags: ['slow'],
+}, async () => {
   const message = await messageOfThread(`
     const grownMb = growYoung()
     returnMemoryWhenIdle(50)
@@ -69,7 +71,9 @@ it('the young generation of an idle thread is returned, and its code cannot coll
   expect(gc).toBe('undefined')
 })
 
-it('the young generation of an idle thread grows again only when the thread is active', async () => {
+it('the young generation of an idle thread grows again only when the thread is active', {
+  tags: ['slow'],
+}, async () => {
   const message = await messageOfThread(`
     growYoung()
     returnMemoryWhenIdle(50)
@@ -91,7 +95,7 @@ it('the young generation of an idle thread grows again only when the thread is a
   expect(activeMb).toBeGreaterThan(4)
 })
 
-it('the garbage of an idle thread is collected with its buffers', async () => {
+it('the garbage of an idle thread is collected with its buffers', { tags: ['slow'] }, async () => {
   const code = `
     let kept = []
     for (let at = 0; at < 1_000; at++) kept.push(Buffer.alloc(64 * 1024))

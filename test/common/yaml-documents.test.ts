@@ -107,7 +107,7 @@ describe('an invalid document of a YAML text', () => {
     expect(errorsIn(levels.join('\n'))).toEqual([expect.stringContaining('Excessive alias count')])
   })
 
-  it('reports a second key of a map that has 20,000 keys', () => {
+  it('reports a second key of a map that has 20,000 keys', { tags: ['slow'] }, () => {
     const keys = Array.from({ length: 20_000 }, (_, at) => `k${at}: 1`)
     expect(errorsIn([...keys, 'k7: 2'].join('\n'))).toEqual(['20001:1 the key k7 is used twice'])
   })

@@ -107,7 +107,7 @@ it('A page that is closed before its event stream opens does not count against t
   }
 })
 
-it('A page that does not read its events is disconnected', async () => {
+it('A page that does not read its events is disconnected', { tags: ['slow'] }, async () => {
   const { feed, connect, open } = await startStreams()
   ;(await connect()).pause()
   const names = Array.from({ length: 10 }, (_, at) => `${'x'.repeat(1_000_000)}${at}`)

@@ -1,3 +1,4 @@
+import type { SuiteOptions } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
 import { describeConcurrently } from '../support/concurrent-tests.ts'
 import { describeGroups } from './broker-groups.ts'
@@ -10,12 +11,13 @@ import { describeTransactions } from './broker-transactions.ts'
 export type OpenBroker = () => Promise<Broker>
 
 /** The contract of `src/broker/broker.ts`, for one backend. Topic and group names are unique per run. */
-export function describeBroker(backendName: string, open: OpenBroker): void {
-  describeConcurrently(`the log on ${backendName}`, () => {
+export function describeBroker(backendName: string, open: OpenBroker, options?: SuiteOptions): void {
+  const define = () => {
     describeLog(open)
     describeTransactions(open)
     describeGroups(open)
     describeStaticMembers(open)
     describeState(open)
-  })
+  }
+  describeConcurrently(`the log on ${backendName}`, define, options)
 }

@@ -49,7 +49,7 @@ const GROWING: readonly (readonly [title: string, Format, (n: number) => string]
   ['keys of an option', protobufFormat, (n) => `option (a) = { ${'k: 1 '.repeat(n)} }; message M {}`],
 ]
 
-describe('the cost of hostile schemas', () => {
+describe('the cost of hostile schemas', { tags: ['slow'] }, () => {
   it.each(GROWING)('is linear in the size of the text: %s', (_, format, text) => {
     const cost = (n: number) => {
       const sample = text(n)

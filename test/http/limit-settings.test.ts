@@ -104,7 +104,7 @@ describeConcurrently('request bodies', () => {
     await poll(() => tooLong.received).toContain('413')
   })
 
-  it('are rejected when they arrive too slowly', async () => {
+  it('are rejected when they arrive too slowly', { tags: ['slow'] }, async () => {
     // Other tests of this file block the event loop for up to a second. With a shorter limit, the request is rejected for its headers.
     const url = await start({ headerTimeoutMs: 2_000 })
     const slow = await open(url, `${head(100)}"x`)
@@ -149,7 +149,7 @@ describeConcurrently('connections', () => {
     expect((await fetch(url)).status).toBe(200)
   })
 
-  it('process pipelined requests one after the other, in order', async () => {
+  it('process pipelined requests one after the other, in order', { tags: ['slow'] }, async () => {
     let [atWork, atWorkMax] = [0, 0]
     const routes = (app: FastifyInstance) => {
       app.get('/:number', async (request) => {
@@ -197,7 +197,7 @@ describeConcurrently('connections', () => {
     await poll(() => third.closed).toBe(true)
   })
 
-  it('are closed when a request head is not completed in time', async () => {
+  it('are closed when a request head is not completed in time', { tags: ['slow'] }, async () => {
     const url = await start({ headerTimeoutMs: 300 })
     const sockets = [await open(url), await open(url, 'GET / HTTP/1.1\r\n')]
     await poll(() => sockets.every((socket) => socket.closed)).toBe(true)
@@ -206,7 +206,7 @@ describeConcurrently('connections', () => {
 })
 
 describeConcurrently('responses', () => {
-  it('that are not read are bounded, and their connections are closed', async () => {
+  it('that are not read are bounded, and their connections are closed', { tags: ['slow'] }, async () => {
     const url = await start({ responsesBytesMax: 20_000_000, responseStallTimeoutMs: 200 })
     const sockets = await Promise.all(Array.from({ length: 4 }, () => open(url)))
     for (const socket of sockets) {

@@ -205,7 +205,9 @@ describe('the active operator', () => {
     await stopping
   })
 
-  it('reads at most ten resources of a kind per second in the resyncs of a runtime that it lists', async () => {
+  it('reads at most ten resources of a kind per second in the resyncs of a runtime that it lists', {
+    tags: ['slow'],
+  }, async () => {
     const listed = await registryWithSubject()
     cluster.count = (kind) => (kind === 'Subject' ? 20_000 : 1)
     const key = subject()
@@ -241,7 +243,7 @@ describe('the active operator', () => {
   })
 })
 
-describe('a worker that does not respond', () => {
+describe('a worker that does not respond', { tags: ['slow'] }, () => {
   const WAIT = { everyMs: 1, timeoutMs: 60_000 }
   const PROBE = 'GET /'
   const connectors = 100

@@ -8,7 +8,9 @@ import type { ResourceKey } from '../../src/operator/resources/resource.ts'
 import { createReconcilerFixture } from '../support/reconciler-fixture.ts'
 import { until } from '../support/until.ts'
 
-it('reconciles a resource that is edited every 10 ms without queuing every edit, and applies the last one', async () => {
+it('reconciles a resource that is edited every 10 ms without queuing every edit, and applies the last one', {
+  tags: ['slow'],
+}, async () => {
   // Loads the format in advance: the fake clock does not include the time of the import.
   await import('../../src/formats/avro/avro-format.ts')
   const { cluster, clock, registry, subjects } = createReconcilerFixture()

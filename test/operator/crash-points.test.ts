@@ -300,7 +300,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ]
 
-describe.each(SCENARIOS)('when $what,', (scenario) => {
+describe.each(SCENARIOS)('when $what,', { tags: ['slow'] }, (scenario) => {
   it('a crash of the operator after any write leads to the same final state, without a repeated write', async () => {
     const calm = await play(scenario, Number.POSITIVE_INFINITY)
     expect(calm.effects).toBeGreaterThan(1)

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => registry.stop())
 
-describe('a registry that receives malformed requests', () => {
+describe('a registry that receives malformed requests', { tags: ['slow'] }, () => {
   it(`responds to ${CASES} requests without a 5xx status, and still registers a schema`, {
     timeout: 60_000 + CASES * 50,
   }, async () => {

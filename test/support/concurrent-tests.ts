@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { aroundEach, describe, expect, onTestFinished, type TestContext } from 'vitest'
+import { aroundEach, describe, expect, onTestFinished, type SuiteOptions, type TestContext } from 'vitest'
 
 const running = new AsyncLocalStorage<TestContext>()
 
@@ -8,8 +8,8 @@ const running = new AsyncLocalStorage<TestContext>()
  * them calls: these tests and what they use call `whenTestEnds` and `poll`. They use no `vi.fn`, whose calls Vitest
  * clears before each test.
  */
-export function describeConcurrently(name: string, define: () => void): void {
-  describe.concurrent(name, () => {
+export function describeConcurrently(name: string, define: () => void, options: SuiteOptions = {}): void {
+  describe.concurrent(name, options, () => {
     aroundEach((runTest, context) => running.run(context, runTest))
     define()
   })

@@ -40,7 +40,7 @@ function copyAtEachStep(directory: string, copies: string[]): void {
   }
 }
 
-it('has all acknowledged data after a kill between any two of its writes', async () => {
+it('has all acknowledged data after a kill between any two of its writes', { tags: ['slow'] }, async () => {
   const directory = join(memoryDirectory(), 'data')
   const copies: string[] = []
   /** The number of writes that were acknowledged when each copy was made. */

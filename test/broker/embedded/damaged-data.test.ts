@@ -12,7 +12,9 @@ import { contentOf, open, recordSnapshots } from './recorded-snapshots.ts'
 /** Number of runs of the property. */
 const ROUNDS = Number(process.env['WEIR_DAMAGE_ROUNDS'] ?? propertyRuns(150))
 
-it('after any damage to its files, has all acknowledged data or refuses to open and names the file', async () => {
+const SLOW = { tags: ['slow'], timeout: 300_000 }
+
+it('after any damage to its files, has all acknowledged data or refuses to open and names the file', SLOW, async () => {
   const life = await recordSnapshots()
   const directory = join(memoryDirectory(), 'data')
   const outcomes = { complete: 0, refused: 0 }
@@ -46,7 +48,7 @@ it('after any damage to its files, has all acknowledged data or refuses to open 
   // The property is meaningful only if both outcomes occur.
   expect(outcomes.refused).toBeGreaterThan(ROUNDS / 3)
   expect(outcomes.complete).toBeGreaterThan(ROUNDS / 20)
-}, 300_000)
+})
 
 it('names the topic and the offsets of records that are lost with a missing write-ahead log', async () => {
   const directory = join(memoryDirectory(), 'data')

@@ -112,7 +112,7 @@ function failingAfter(writes: number, client: RegistryClient): RegistryClient {
 }
 
 describe('export and import', () => {
-  it.each(['archive.json', 'archive'])('reproduce a registry through %s', async (name) => {
+  it.each(['archive.json', 'archive'])('reproduce a registry through %s', { tags: ['slow'] }, async (name) => {
     await registerOddities(source)
     await registerDeletedTwin(source)
     const path = join(temporaryDirectory(), name)
@@ -160,7 +160,7 @@ describe('export and import', () => {
 })
 
 describe('an interrupted import', () => {
-  it('is completed by a second one, whichever write failed', async () => {
+  it('is completed by a second one, whichever write failed', { tags: ['slow'] }, async () => {
     await registerDeletedTwin(source)
     await source.register('base', { schema: '{"type":"record","name":"Base","fields":[]}' })
     const references = [{ name: 'Base', subject: 'base', version: 1 }]

@@ -30,7 +30,7 @@ async function check(...args: readonly string[]) {
 }
 
 describe('weir check', () => {
-  it('validates connector settings by the plugins of this machine', async () => {
+  it('validates connector settings by the plugins of this machine', { tags: ['slow'] }, async () => {
     const config = { topic: 't', 'batch.size': 'many' }
     const root = directory({
       'a.json': manifest('Connector', 'bad', { class: 'FileStreamSource', config }),

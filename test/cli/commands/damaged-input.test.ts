@@ -56,7 +56,9 @@ async function startRuntimes() {
 }
 
 describe('a runtime that dies while it is read', () => {
-  it('makes weir diff and weir check undecided, whichever request it does not respond to', async () => {
+  it('makes weir diff and weir check undecided, whichever request it does not respond to', {
+    tags: ['slow'],
+  }, async () => {
     const { registry, worker } = await startRuntimes()
     const root = temporaryDirectory()
     for (const name of ['a', 'b']) {

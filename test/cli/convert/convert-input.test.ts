@@ -138,7 +138,7 @@ describe('lists', () => {
   })
 })
 
-describe('a thousand documents', () => {
+describe('a thousand documents', { tags: ['slow'] }, () => {
   it('are converted in the order of the input', () => {
     const names = Array.from({ length: 1_000 }, (_, at) => `c-${(at * 7919) % 1_000}`)
     const text = names.map((name) => `{"name": "${name}", "config": {"connector.class": "X"}}`)

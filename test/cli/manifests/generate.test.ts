@@ -76,7 +76,7 @@ describe('weir generate', () => {
     expect(output()).toMatch(/, not complete: 2 notes above\n$/)
   })
 
-  it('writes manifests whose application changes nothing in the runtimes', async () => {
+  it('writes manifests whose application changes nothing in the runtimes', { tags: ['slow'] }, async () => {
     const { registry, worker } = await startRuntimes()
     const output = silenced()
     const [root, configDirectory] = [temporaryDirectory(), temporaryDirectory()]

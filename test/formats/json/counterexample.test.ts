@@ -27,7 +27,7 @@ const MAKERS: Readonly<Record<Draft, () => Pick<Ajv, 'compile'>>> = {
   '2020-12': () => new Ajv2020(OPTIONS),
 }
 
-describe('compatible random JSON schemas', () => {
+describe('compatible random JSON schemas', { tags: ['slow'] }, () => {
   /**
    * The rules of the original registry let some things pass that have counterexamples, and so do ours. None of these is
    * generated: a schema that does not say its type, `if`, `contains`, `propertyNames`, `patternProperties`, a boolean

@@ -35,7 +35,7 @@ const SCHEMAS: readonly NewSchema[] = [
 ]
 
 describe('a snapshot of a registry', () => {
-  it('answers reads as the registry whose content it has', async () => {
+  it('answers reads as the registry whose content it has', { tags: ['slow'] }, async () => {
     const registry = await startTestRegistry()
     onTestFinished(() => registry.stop())
     const client = createRegistryClient({ url: registry.url })

@@ -73,7 +73,7 @@ it('sorts Subjects after those that they reference, except members of cycles', (
   )
 })
 
-it('visits each Subject once in a dense graph, and handles a long chain', () => {
+it('visits each Subject once in a dense graph, and handles a long chain', { tags: ['slow'] }, () => {
   const layers = Array.from({ length: 120 }, (_, number) =>
     subject(
       number,

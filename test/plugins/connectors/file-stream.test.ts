@@ -91,7 +91,7 @@ describe('FileStreamSource', () => {
     await run.stop()
   })
 
-  it('waits for a file that does not exist yet', async () => {
+  it('waits for a file that does not exist yet', { tags: ['slow'] }, async () => {
     const file = fileIn()
     const run = source(file)
     expect(await run.nextBatch()).toEqual([])
@@ -197,7 +197,7 @@ describe('FileStreamSink', () => {
   })
 })
 
-it('source and sink copy a file without changes', async () => {
+it('source and sink copy a file without changes', { tags: ['slow'] }, async () => {
   const content = Array.from({ length: 50_000 }, (_, line) => `${line} zeile € ${'x'.repeat(line % 200)}\n`).join('')
   const [from, to] = [fileIn(content), fileIn()]
   const source = runSource(fileStreamSource, { config: { file: from, topic: 't' } })

@@ -147,7 +147,7 @@ function compareWithRecording(format: string, create: Converters, differences: D
   const numberOf = new Map(lines.map((line, index) => [line, index + 2]))
   const same = (byDifference.get(undefined) ?? []).map((line) => [numberOf.get(line)!, line] as const)
 
-  describe(`the ${format} converter compared with Confluent's`, () => {
+  describe(`the ${format} converter compared with Confluent's`, { tags: ['slow'] }, () => {
     it.each(same)('has the recorded result of line %i', async (_number, line) => {
       const vector = JSON.parse(line) as RecordedCase
       expect(comparable(await outcomeOf(line, vector, create)), line).toEqual(comparable(vector))

@@ -54,7 +54,9 @@ async function joinWeir(
 }
 
 describeConcurrently('an instance whose eligibility is deferred', () => {
-  it('follows the leader of the other kind, although its URL is smaller, until the last eligible one has left', async () => {
+  it('follows the leader of the other kind, although its URL is smaller, until the last eligible one has left', {
+    tags: ['slow'],
+  }, async () => {
     const broker = await startBroker()
     const [first, second] = [await joinConfluent(broker, 'm1'), await joinConfluent(broker, 'm2')]
     await joinConfluent(broker, 'm0', false)
@@ -69,7 +71,9 @@ describeConcurrently('an instance whose eligibility is deferred', () => {
     expect(weir.leaderUrl()).toBeUndefined()
   })
 
-  it('does not write while an instance of the other kind joins, and remains the leader', async () => {
+  it('does not write while an instance of the other kind joins, and remains the leader', {
+    tags: ['slow'],
+  }, async () => {
     const broker = await startBroker()
     const events: string[] = []
     const weir = await joinWeir(broker, 'b', true, events)

@@ -115,7 +115,9 @@ it.each(['server.pem', 'server.p12'])(
   },
 )
 
-it('parses a large new schema twice: loosely for the lookup and strictly for the registration', async () => {
+it('parses a large new schema twice: loosely for the lookup and strictly for the registration', {
+  tags: ['slow'],
+}, async () => {
   const fresh = await startTestRegistry()
   const fields = Array.from({ length: 2_500 }, (_, at) => ({ name: `a_long_name_of_a_field_${at}`, type: 'int' }))
   const schema = JSON.stringify({ type: 'record', name: 'R', fields })

@@ -69,7 +69,7 @@ it('a request after a failed one is handled by a new thread', async () => {
   expect(threads).toHaveLength(2)
 })
 
-it('20,000 small records in large batches are read within the limits', async () => {
+it('20,000 small records in large batches are read within the limits', { tags: ['slow'] }, async () => {
   const broker = await open()
   const producer = await broker.producer({ compression: 'gzip', batchBytesMax: 8_000_000 })
   const small = { topic: 'dead', key: null, value: Buffer.from('x'), headers: [], timestampMs: 1 }

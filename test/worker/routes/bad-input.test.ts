@@ -103,7 +103,7 @@ it('an invalid request to create a connector is rejected with its reason, and no
   expect(await storedKeys(broker)).toEqual(before)
 })
 
-it('connectors with any valid name are created, read, changed, stopped and deleted', async () => {
+it('connectors with any valid name are created, read, changed, stopped and deleted', { tags: ['slow'] }, async () => {
   const { url, broker } = await startTestWorker()
   const client = createWorkerClient({ url })
   for (const name of NAMES) {

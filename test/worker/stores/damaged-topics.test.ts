@@ -8,7 +8,9 @@ import { startWorker } from '../../../src/worker/main.ts'
 import { workerSettings } from '../../../src/worker/settings.ts'
 import { createDamagedBackend, flipBit } from '../../support/damaged-backend.ts'
 
-it('a running worker whose storage topic becomes damaged is not ready, rejects writes and reports the position', async () => {
+it('a running worker whose storage topic becomes damaged is not ready, rejects writes and reports the position', {
+  tags: ['slow'],
+}, async () => {
   const logger = silentLogger()
   const home = await openEmbeddedBackend(':memory:', { logger })
   let isDamaged = false

@@ -14,7 +14,9 @@ import {
 const RECORDS = 600
 
 describe('a task of HttpSink', () => {
-  it('delivers records in order per key to an unstable server, writes exactly the rejected ones to the dead-letter topic, and reports each record', async () => {
+  it('delivers records in order per key to an unstable server, writes exactly the rejected ones to the dead-letter topic, and reports each record', {
+    tags: ['slow'],
+  }, async () => {
     const broker = await openTestBroker('in')
     const records = unstableRecords(SEED, RECORDS)
     const producer = await broker.producer()

@@ -54,7 +54,7 @@ describeConcurrently('WorkerSinkTask', () => {
     await poll(states).toEqual([running, retrying, paused, retrying, running])
   })
 
-  it('waits for the delay that the sink requested before it puts a batch again', async () => {
+  it('waits for the delay that the sink requested before it puts a batch again', { tags: ['slow'] }, async () => {
     const broker = await openLog('a')
     const atMs: number[] = []
     startSink(broker, {

@@ -58,7 +58,9 @@ it('backup copies all data of a closed directory and of one whose process was ki
   }
 })
 
-it('backup requires a new directory and leaves nothing behind when the source is damaged', async () => {
+it('backup requires a new directory and leaves nothing behind when the source is damaged', {
+  tags: ['slow'],
+}, async () => {
   const { root, closed, killed } = await directories()
   await expect(backUp(closed, killed, NOW_MS, quiet)).rejects.toMatchObject({ code: 'invalid_config' })
   damage(join(closed, 'broker.db'), '1/2 xxx')

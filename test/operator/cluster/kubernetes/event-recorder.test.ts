@@ -157,7 +157,7 @@ describe('EventRecorder', () => {
     expect(asked).toHaveLength(4)
   })
 
-  it('sends four Events at a time, and drops those above 20,000 waiting ones', async () => {
+  it('sends four Events at a time, and drops those above 20,000 waiting ones', { tags: ['slow'] }, async () => {
     const answered = Promise.withResolvers<void>()
     let sent = 0
     const send = async <T>() => {

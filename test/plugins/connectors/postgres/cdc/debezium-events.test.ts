@@ -108,7 +108,7 @@ const DIFFERENCES: Readonly<Record<string, Differences>> = {
   'messages-base64-url-safe': { ...all('counter', 'p.transaction.data_collections'), ...all('size', 'free') },
 }
 
-describe('events', () => {
+describe('events', { tags: ['slow'] }, () => {
   it.each(Object.keys(DIFFERENCES))(
     'of the recording %s equal those of Debezium but for the listed differences',
     async (name) => {
