@@ -58,6 +58,23 @@ describe('a registry on an embedded broker', () => {
     expect(await restarted.register('t', { schema: '"string"' })).toMatchObject({ id: 3 })
   })
 
+  it('has the type of each version after a restart, also if versions of several types have the same text and ID', async () => {
+    await broker.topics.create({ name: '_schemas', partitions: 1, configs: { 'cleanup.policy': 'compact' } })
+    // Old versions of Confluent's registry wrote such records.
+    const schema = '{"type":"string","logicalType":"uuid"}'
+    for (const [subject, type] of [['a'], ['b', 'JSON'], [':.c:a', 'JSON']]) {
+      const value = { subject, version: 1, id: 1, schemaType: type, schema, deleted: false }
+      await write(JSON.stringify({ keytype: 'SCHEMA', subject, version: 1, magic: 1 }), JSON.stringify(value))
+    }
+    const client = createRegistryClient({ url: (await start()).url })
+    const types = () =>
+      Promise.all(['a', 'b', ':.c:a'].map(async (name) => (await client.version(name, 1))?.schemaType))
+    expect(await types()).toEqual(['AVRO', 'JSON', 'JSON'])
+    // The registration builds the index of contents.
+    expect(await client.register('d', { schema, schemaType: 'JSON' })).toMatchObject({ id: 1, schemaType: 'JSON' })
+    expect(await types()).toEqual(['AVRO', 'JSON', 'JSON'])
+  })
+
   it('reads an existing topic, and skips and counts records that it cannot decode', async () => {
     await broker.topics.create({ name: '_schemas', partitions: 1, configs: { 'cleanup.policy': 'compact' } })
     await write(

@@ -8,8 +8,8 @@ const ID_MAX = 2 ** 31 - 1
 
 /**
  * The ID of a schema that is registered: that of the same content in the subject's context, else the next one.
- * `requested` is the ID of an import, or -1. Throws `not_permitted` if another schema has the requested ID, and
- * `store_failed` if no ID is left.
+ * `requested` is the ID of an import, or -1. Throws `not_permitted` if another schema has the ID, also if only the types
+ * differ, and `store_failed` if no ID is left.
  */
 export function assignSchemaId(
   view: RegistryView,
@@ -18,14 +18,17 @@ export function assignSchemaId(
   requested: number,
 ): number {
   const context = contextOf(subject)
-  const known = view.idOf(context, content.guid)
-  if (requested < 0 && known !== undefined) return known
-  if (requested >= 0) {
-    const holder = view.holders(context, requested)[0]
-    if (holder && (holder.content.guid !== content.guid || holder.content.type !== content.type)) {
-      throw notPermitted(`Overwrite new schema with id ${requested} in context ${context} is not permitted.`)
+  const id = requested < 0 ? view.idOf(context, content.guid) : requested
+  if (id !== undefined) {
+    let isFree = true
+    for (const { content: held } of view.holders(context, id)) {
+      if (held.guid === content.guid && held.type === content.type) return id
+      isFree = false
     }
-    return requested
+    if (!isFree) {
+      throw notPermitted(`Overwrite new schema with id ${id} in context ${context} is not permitted.`)
+    }
+    return id
   }
   const next = view.idMax(context) + 1
   if (next <= ID_MAX) return next

@@ -7,7 +7,7 @@ import { VERSION_PROPERTY, withProperty } from '../model/schema-metadata.ts'
 import { type Subject, toSubject } from '../model/subject.ts'
 import { configInScope, type EffectiveConfig, modeInScope } from '../queries/effective-config.ts'
 import { findIncompatibilities } from '../queries/find-incompatibilities.ts'
-import { findSchema, isRegisteredAs, type ResolvedSchema, resolveSchema } from '../queries/schema-lookup.ts'
+import { findSchema, isRegisteredAs, type ResolvedSchema, resolveSchema, withType } from '../queries/schema-lookup.ts'
 import type { StoredSchema } from '../store/registry-record.ts'
 import type { RegistryView } from '../store/registry-state.ts'
 import { assignSchemaId } from './assign-schema-id.ts'
@@ -185,10 +185,8 @@ function findEquivalentVersion(
   const known = context.view.idOf(contextOf(subject), schema.content.guid)
   const wanted = known !== undefined && (id < 0 || id === known) ? known : id
   const same = live.findLast((version) => version.id === wanted && version.content.guid === schema.content.guid)
-  return (
-    same ??
-    live.findLast((version) => (wanted < 0 || wanted === version.id) && isRegisteredAs(context, schema, version))
-  )
+  if (same) return withType(same, schema.content.type)
+  return live.findLast((version) => (wanted < 0 || wanted === version.id) && isRegisteredAs(context, schema, version))
 }
 
 function checkCompatible(

@@ -5,7 +5,7 @@ import type { RuleSet } from './rule-set.ts'
 import type { Metadata } from './schema-metadata.ts'
 import type { Subject } from './subject.ts'
 
-/** The content that a schema ID identifies. Contents with the same `guid` are identical. */
+/** The content that a schema ID identifies. Contents with the same `guid` are identical, except that their types can differ. */
 export type SchemaContent = {
   readonly guid: string
   readonly type: FormatType

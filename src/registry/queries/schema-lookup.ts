@@ -1,3 +1,4 @@
+import type { FormatType } from '../../formats/format.ts'
 import { contextOf } from '../../formats/qualified-subject.ts'
 import { normalizedReferences, type SchemaReference } from '../../formats/references.ts'
 import type { DecisionContext } from '../commands/decision-types.ts'
@@ -65,8 +66,9 @@ export function findVersion(
 }
 
 /**
- * Returns the version of the subject that has this schema: the one with the same GUID, otherwise the newest one that is
- * equivalent as defined by `isRegisteredAs`.
+ * Returns the version of the subject that has this schema: the one with the same GUID, with the type that was sent,
+ * otherwise the newest one that is equivalent as defined by `isRegisteredAs`. With `latestOnly`, only the latest version
+ * is compared, and only by `isRegisteredAs`.
  */
 export function findSchema(
   context: DecisionContext,
@@ -75,13 +77,24 @@ export function findSchema(
   options: { readonly deleted: boolean; readonly latestOnly?: boolean },
 ): SchemaVersion | undefined {
   const { view } = context
-  const versions = options.latestOnly ? [view.latest(subject)].filter((v) => v !== undefined) : view.versions(subject)
-  const id = view.idOf(contextOf(subject), schema.content.guid)
-  const candidates = versions.filter(({ deleted }) => options.deleted || !deleted)
-  return (
-    candidates.find((version) => version.id === id && version.content.guid === schema.content.guid) ??
-    candidates.findLast((version) => isRegisteredAs(context, schema, version))
-  )
+  if (options.latestOnly) {
+    const latest = view.latest(subject)
+    return latest && isRegisteredAs(context, schema, latest) ? latest : undefined
+  }
+  const { guid, type } = schema.content
+  const id = view.idOf(contextOf(subject), guid)
+  const candidates = view.versions(subject).filter(({ deleted }) => options.deleted || !deleted)
+  const same = candidates.find((version) => version.id === id && version.content.guid === guid)
+  if (same) return withType(same, type)
+  return candidates.findLast((version) => isRegisteredAs(context, schema, version))
+}
+
+/**
+ * Returns a version as a schema with the same GUID that was sent with this type. Confluent's registry does not compare
+ * types either: it returns the sent one.
+ */
+export function withType(version: SchemaVersion, type: FormatType): SchemaVersion {
+  return version.content.type === type ? version : { ...version, content: { ...version.content, type } }
 }
 
 /**

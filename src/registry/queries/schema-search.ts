@@ -47,10 +47,9 @@ export function findById(
   isReadable: IsReadable,
 ): SchemaVersion {
   const context = subject === undefined ? DEFAULT_CONTEXT : contextOf(subject)
-  const holders = view.holders(context, id)
   const found =
     (subject !== undefined && ownHolder(view, id, subject, isReadable)) ||
-    holders.find((holder) => isReadable(holder.subject))
+    view.holders(context, id).find((holder) => isReadable(holder.subject))
   if (!found) throw schemaNotFound(id)
   return found
 }
@@ -86,7 +85,8 @@ export function findVersionsById(
     .filter((holder) => isReadable(holder.subject))
     .filter((holder) => name === '' || splitSubject(holder.subject).name === name)
     .filter(matchesVersionFilter(which))
-    .toSorted((a, b) => (a.subject < b.subject ? -1 : a.subject > b.subject ? 1 : a.version - b.version))
+    .toArray()
+    .sort((a, b) => (a.subject < b.subject ? -1 : a.subject > b.subject ? 1 : a.version - b.version))
 }
 
 /** Returns one version with this GUID for each context, the default context first. Throws `schema_not_found`. */

@@ -1,13 +1,13 @@
 import type { Mode } from '../../clients/registry-client.ts'
 import { contextOf, DEFAULT_CONTEXT } from '../../formats/qualified-subject.ts'
 import type { StoredAssociation } from '../model/association.ts'
-import { guidOf, type SchemaContent, type SchemaVersion } from '../model/schema.ts'
+import { guidOf, type SchemaVersion } from '../model/schema.ts'
 import { isContext, type Subject, toSubject } from '../model/subject.ts'
 import type { Config } from '../model/subject-config.ts'
 import { AssociationIndex } from './association-index.ts'
 import { IntegerMap } from './integer-map.ts'
 import { Referrers } from './referrers.ts'
-import type { RecordedContent, RecordedSchema, RegistryRecord } from './registry-record.ts'
+import type { RecordedSchema, RegistryRecord } from './registry-record.ts'
 import { doubled } from './schema-contents.ts'
 import { SchemaVersions } from './schema-versions.ts'
 
@@ -40,7 +40,8 @@ export interface RegistryView {
   latest(subject: Subject): SchemaVersion | undefined
   /** Whether the subject has a version that is not deleted. */
   isLive(subject: Subject): boolean
-  holders(context: string, id: number): readonly SchemaVersion[]
+  /** The versions with an ID, oldest record first. Each is created when it is read, because an ID can have very many. */
+  holders(context: string, id: number): Generator<SchemaVersion, void>
   idOf(context: string, guid: string): number | undefined
   idMax(context: string): number
   subjects(): Iterable<Subject>
@@ -143,8 +144,8 @@ export class RegistryState implements RegistryView {
     return this.#latestRow(subject) !== undefined
   }
 
-  holders(context: string, id: number): readonly SchemaVersion[] {
-    return [...this.#holderRows(this.#contexts.get(context)?.newest.get(id))].map((row) => this.#versions.get(row))
+  *holders(context: string, id: number): Generator<SchemaVersion, void> {
+    for (const row of this.#holderRows(this.#contexts.get(context)?.newest.get(id))) yield this.#versions.get(row)
   }
 
   idOf(context: string, guid: string): number | undefined {
@@ -250,7 +251,7 @@ export class RegistryState implements RegistryView {
       return stored.deleted ? 'deleted' : 'registered'
     }
     this.indexContents()
-    const content = withGuid(stored.content)
+    const content = { ...stored.content, guid: stored.content.guid ?? guidOf(stored.content) }
     if (newest !== undefined && !contents.hasText(this.#versions.contentRow(this.#nextHolder[newest]!), content)) {
       return 'id-conflict'
     }
@@ -383,10 +384,6 @@ export class RegistryState implements RegistryView {
     this.#contexts.set(name, made)
     return made
   }
-}
-
-function withGuid(content: RecordedContent): SchemaContent {
-  return { ...content, guid: content.guid ?? guidOf(content) }
 }
 
 /** Whether the scope of a config, mode or clear record includes the subject; null includes everything. */

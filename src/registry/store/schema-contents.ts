@@ -17,7 +17,7 @@ const NONE = -1
 
 /**
  * The contents of all versions, each once, in arrays by row. A row exists as long as a version uses it. The arrays have
- * a fifth of the size of objects.
+ * a fifth of the size of objects. Types are stored with the versions: contents of different types can have the same GUID.
  */
 export class SchemaContents {
   readonly #texts: SchemaTexts
@@ -29,7 +29,6 @@ export class SchemaContents {
   #uses = new Int32Array(16)
   /** 1 if the row has a GUID, by which it is found. */
   #isIndexed = new Uint8Array(16)
-  readonly #types: FormatType[] = []
   readonly #blocks: (StoredText['block'] | undefined)[] = []
   /** Only of contents that have any. */
   readonly #details = new Map<number, Details>()
@@ -94,13 +93,13 @@ export class SchemaContents {
   }
 
   /** The content, which remains readable after its row is released. Its text is decompressed when it is read. */
-  get(row: number): SchemaContent {
+  get(row: number, type: FormatType): SchemaContent {
     const texts = this.#texts
     const stored = this.#storedText(row)
     const { references, metadata, ruleSet } = this.#details.get(row) ?? NO_DETAILS
     return {
       guid: this.#isIndexed[row] === 1 ? this.#guidOf(row) : this.#computeGuid(row),
-      type: this.#types[row]!,
+      type,
       get text() {
         return texts.read(stored)
       },
@@ -116,7 +115,10 @@ export class SchemaContents {
 
   /** Contents with the same GUID are identical, so that most texts are not read. */
   hasText(row: number, { guid, text }: SchemaContent): boolean {
-    return this.#lengths[row] === text.length && (this.rowOf(guid) === row || this.get(row).text === text)
+    return (
+      this.#lengths[row] === text.length &&
+      (this.rowOf(guid) === row || this.#texts.read(this.#storedText(row)) === text)
+    )
   }
 
   #storedText(row: number): StoredText {
@@ -129,11 +131,10 @@ export class SchemaContents {
     return row
   }
 
-  #add({ type, text, references, metadata, ruleSet }: RecordedContent): number {
-    const row = this.#free.pop() ?? this.#types.length
+  #add({ text, references, metadata, ruleSet }: RecordedContent): number {
+    const row = this.#free.pop() ?? this.#blocks.length
     if (row >= this.#uses.length) this.#grow()
     const { block, start, length } = this.#texts.add(text)
-    this.#types[row] = type
     this.#blocks[row] = block
     this.#starts[row] = start
     this.#lengths[row] = length

@@ -1,3 +1,4 @@
+import type { FormatType } from '../../formats/format.ts'
 import type { SchemaVersion } from '../model/schema.ts'
 import type { Subject } from '../model/subject.ts'
 import type { RecordedSchema } from './registry-record.ts'
@@ -15,6 +16,7 @@ const MD5_IS_DIGITS = 2
 export class SchemaVersions {
   readonly contents: SchemaContents
   readonly #subjects: (Subject | undefined)[] = []
+  readonly #types: FormatType[] = []
   #numbers = new Float64Array(16)
   #ids = new Float64Array(16)
   #timestamps = new Float64Array(16)
@@ -35,6 +37,7 @@ export class SchemaVersions {
     const row = this.#free.pop() ?? this.#subjects.length
     if (row >= this.#ids.length) this.#grow()
     this.#subjects[row] = stored.subject
+    this.#types[row] = stored.content.type
     this.#numbers[row] = stored.version
     this.#ids[row] = stored.id
     this.#timestamps[row] = timestampMs
@@ -54,7 +57,7 @@ export class SchemaVersions {
 
   /** The version as it is now. Later changes and its removal do not change what was returned. */
   get(row: number): SchemaVersion {
-    const content = this.contents.get(this.#contentRows[row]!)
+    const content = this.contents.get(this.#contentRows[row]!, this.#types[row]!)
     return {
       subject: this.subject(row),
       version: this.#numbers[row]!,

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import type { FormatType } from '../../../src/formats/format.ts'
 import { guidOf } from '../../../src/registry/model/schema.ts'
 import { type Subject, toSubject } from '../../../src/registry/model/subject.ts'
 import type { RegistryRecord } from '../../../src/registry/store/registry-record.ts'
@@ -8,9 +9,10 @@ import { RegistryState } from '../../../src/registry/store/registry-state.ts'
 const SUBJECTS = ['a', 'b', ':.c:a'].map((name) => toSubject(name))
 const NUMBERS = [1, 2, 3]
 const REFERENCES = [{ name: 'n', subject: 'b', version: 1 }]
-const CONTENTS = ['"int"', '"long"', '"string"'].flatMap((text) =>
+const CONTENTS = (['AVRO "int"', 'JSON "int"', 'AVRO "long"', 'AVRO "string"'] as const).flatMap((typeAndText) =>
   [[], REFERENCES].map((references) => {
-    const bare = { type: 'AVRO', text, references, metadata: undefined, ruleSet: undefined } as const
+    const [type, text] = [typeAndText.slice(0, 4) as FormatType, typeAndText.slice(5)]
+    const bare = { type, text, references, metadata: undefined, ruleSet: undefined } as const
     return { ...bare, guid: guidOf(bare) }
   }),
 )
@@ -103,7 +105,7 @@ function versionsIn(state: RegistryState) {
   return {
     subjects: [...state.subjects()],
     versions: SUBJECTS.map((name) => state.versions(name)),
-    holders: ['.', '.c'].map((context) => NUMBERS.map((id) => state.holders(context, id))),
+    holders: ['.', '.c'].map((context) => NUMBERS.map((id) => [...state.holders(context, id)])),
     referrers: SUBJECTS.map((name) => state.referrers(name, 1)),
   }
 }

@@ -42,10 +42,10 @@ describe('the state of a registry', () => {
     put(state, 's', 1, 3, '"int"')
     state.apply({ kind: 'delete-subject', subject: 's' as Subject, version: 1 }, 6)
     expect(numbers(state, 's')).toEqual([-1])
-    expect(state.holders('.', 3)).toHaveLength(1)
+    expect([...state.holders('.', 3)]).toHaveLength(1)
     state.apply({ kind: 'schema', subject: 's' as Subject, version: 1, value: null }, 7)
     expect([...state.subjects()]).toEqual([])
-    expect(state.holders('.', 3)).toEqual([])
+    expect([...state.holders('.', 3)]).toEqual([])
     expect(state.idMax('.')).toBe(3)
   })
 
@@ -54,7 +54,7 @@ describe('the state of a registry', () => {
     put(state, 's', 1, 1, '"int"')
     expect(put(state, 't', 1, 1, '"long"')).toBe('id-conflict')
     expect(numbers(state, 't')).toEqual([])
-    expect(state.holders('.', 1)[0]?.content.text).toBe('"int"')
+    expect([...state.holders('.', 1)][0]?.content.text).toBe('"int"')
   })
 
   it('finds the referrers of a version in the context of the referring subject', () => {
@@ -90,7 +90,7 @@ describe('the state of a registry', () => {
     const state = new RegistryState()
     for (const name of ['a', 'b', 'c']) put(state, name, 1, 7, '"int"')
     put(state, 'a', 1, 7, '"int"')
-    const holders = () => state.holders('.', 7).map(({ subject }) => subject)
+    const holders = () => [...state.holders('.', 7)].map(({ subject }) => subject)
     expect(holders()).toEqual(['b', 'c', 'a'])
     const remove = (name: string) =>
       state.apply({ kind: 'schema', subject: name as Subject, version: 1, value: null }, 6)
