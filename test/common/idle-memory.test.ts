@@ -1,8 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { expect, it } from 'vitest'
 import { type HeapState, shouldCollect } from '../../src/common/idle-memory.ts'
 import { entryPoint } from '../../src/common/program-files.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const MB = 1024 * 1024
 const IDLE: HeapState = {
@@ -93,6 +97,28 @@ it('the young generation of an idle thread grows again only when the thread is a
   const { idleMb, activeMb } = message as { readonly idleMb: number; readonly activeMb: number }
   expect(idleMb).toBeLessThan(4)
   expect(activeMb).toBeGreaterThan(4)
+})
+
+it('the code that a thread has loaded is written to the compile cache before the thread is collected', {
+  tags: ['slow'],
+}, async () => {
+  const directory = temporaryDirectory()
+  const module = join(directory, 'loaded.mjs')
+  writeFileSync(module, 'export const loaded = true')
+  const cache = join(directory, 'cache')
+  const code = `
+    const cachedFiles = () => require('node:fs').globSync('*/*', { cwd: ${JSON.stringify(cache)} }).length
+    require('node:module').enableCompileCache(${JSON.stringify(cache)})
+    growYoung()
+    returnMemoryWhenIdle(50)
+    import(${JSON.stringify(pathToFileURL(module).href)}).then(() => {
+      const before = cachedFiles()
+      setInterval(() => {
+        if (youngMb() < 4) parentPort.postMessage({ before, after: cachedFiles() })
+      }, 50)
+    })`
+  // The threads of this process have another cache.
+  expect(await messageOfThread(code, { env: {} })).toEqual({ before: 0, after: 1 })
 })
 
 it('the garbage of an idle thread is collected with its buffers', { tags: ['slow'] }, async () => {

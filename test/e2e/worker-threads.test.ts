@@ -76,6 +76,13 @@ describe('tasks in task processes', () => {
     expect(both.map((task) => task.trace())).toEqual([undefined, undefined])
   })
 
+  it('have a young generation of 2 MB when their thread is idle, so that what they need between two waits does not leave it', async () => {
+    const tasks = await openPool(1)
+    const task = tasks.start('Collector')
+    await until('it to fail', WAIT, () => task.trace() !== undefined)
+    expect(task.trace()).toContain('the young generation has 2 MB')
+  })
+
   it('fail when they do not start within worker.task.start.timeout.ms, without affecting others', async () => {
     const tasks = await openPool(1, false, 10_000)
     const neighbour = tasks.start('Steady')
