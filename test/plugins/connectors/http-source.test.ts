@@ -119,6 +119,23 @@ describe('HttpSource', () => {
     expect(records.at(-1)?.sourceOffset).toMatchObject({ page: null, taken: 0, since: '2026-01-07' })
   })
 
+  it('continues after cursors and values of since.parameter that are integers beyond 2^53', async () => {
+    const ids = ['9007199254740993', '9007199254740995', '9007199254740997']
+    const byId: Responder = ({ path }) => {
+      const after = /(?:cursor|since)=(\d+)/.exec(path)?.[1] ?? '0'
+      const [id] = ids.filter((one) => BigInt(one) > BigInt(after))
+      return { status: 200, body: id === undefined ? '{"items":[]}' : `{"items":[{"id":${id}}],"next":${id}}` }
+    }
+    for (const config of [{ paging: 'cursor' }, { 'since.parameter': 'since', 'since.pointer': '/id' }]) {
+      const all = { 'records.pointer': '/items', ...config }
+      const { run, server } = await start(byId, all)
+      const records = await run.take(ids.length)
+      expect(records.map(({ value }) => value)).toEqual(ids.map((id) => ({ id: BigInt(id) })))
+      const other = await start(byId, all, records[0], server.url)
+      expect(await other.run.take(1)).toMatchObject([{ value: { id: BigInt(ids[1]!) } }])
+    }
+  })
+
   it.each<[string, Reply, object]>([
     ['429', { status: 429, headers: { 'retry-after': '3' } }, { code: 'retriable', retryAfterMs: 3000 }],
     [

@@ -22,29 +22,25 @@ export type PagesOptions = {
  * `since`, later rounds request only what is new.
  */
 export type PagePosition = {
-  /** URL, cursor or number of the page; null for the first page. */
-  readonly page: string | number | null
+  /** URL, cursor or number of the page; null for the first page. Integers beyond 2^53 are bigints, as in `since` and `high`. */
+  readonly page: Mark | null
   /** Number of records of the page that were written. */
   readonly taken: number
   /**
    * `since` is the lower bound that this round requests. `high` is the highest value found so far, which becomes the
    * lower bound of the next round.
    */
-  readonly since: string | number | null
-  readonly high: string | number | null
+  readonly since: Mark | null
+  readonly high: Mark | null
 }
+
+type Mark = string | number | bigint
 
 /** Parses a stored offset. Throws an `Error` if it was not written by this source. */
 export function parsePagePosition(offset: Position | undefined): PagePosition {
   const { page = null, taken = 0, since = null, high = null } = offset ?? {}
-  const isPosition = (value: unknown) => value === null || typeof value === 'string' || typeof value === 'number'
-  if (
-    isPosition(page) &&
-    isPosition(since) &&
-    isPosition(high) &&
-    Number.isSafeInteger(taken) &&
-    (taken as number) >= 0
-  ) {
+  const areMarks = [page, since, high].every((value) => value === null || isMark(value))
+  if (areMarks && Number.isSafeInteger(taken) && (taken as number) >= 0) {
     return { page, taken, since, high } as PagePosition
   }
   throw new Error(`an offset must be {page, taken, since, high} with an integer 'taken', not ${plainJson(offset)}`)
@@ -118,8 +114,7 @@ function nextPage(
       return nextLink(link, url)
     case 'cursor': {
       const cursor = follow(body, paging.pointer)
-      if (typeof cursor === 'number') return cursor
-      if (typeof cursor !== 'string' || cursor === '') return undefined
+      if (!isMark(cursor) || cursor === '') return undefined
       return isLink(cursor) ? resolveOnServer(cursor, url) : cursor
     }
     case 'offset':
@@ -152,7 +147,11 @@ function nextLink(header: string | undefined, url: string): string | undefined {
   return undefined
 }
 
-function isLink(page: unknown): boolean {
+function isMark(value: unknown): value is Mark {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint'
+}
+
+function isLink(page: unknown): page is string {
   return typeof page === 'string' && /^(https?:\/\/|\/)/.test(page)
 }
 
@@ -166,6 +165,6 @@ function resolveOnServer(link: string, url: string): string {
 }
 
 function maxOf(high: PagePosition['high'], found: unknown): PagePosition['high'] {
-  if (typeof found !== 'string' && typeof found !== 'number') return high
+  if (!isMark(found)) return high
   return high === null || found > high ? found : high
 }
