@@ -20,6 +20,7 @@ import {
   STRING,
   valueLabel,
 } from '../../sdk/index.ts'
+import { dateFromMs } from '../date-from-ms.ts'
 import { SUM_TYPE_NAMES } from '../sum-type-names.ts'
 import {
   AVRO_ENUM,
@@ -164,8 +165,8 @@ function baseFrom(avro: Exclude<AvroSchema, AvroUnion>, context: Context): FromA
 }
 
 const DAY_MS = 86_400_000
-const toDay: Decode = (wire) => new Date((wire as number) * DAY_MS)
-const toInstant: Decode = (wire) => new Date(Number(wire))
+const toDay: Decode = (wire) => dateFromMs((wire as number) * DAY_MS)
+const toInstant: Decode = (wire) => dateFromMs(Number(wire))
 
 function scalarFrom(type: string, props: Props): FromAvro {
   const logical = props.get('logicalType')

@@ -2,6 +2,7 @@ import type { AvroPrimitive, AvroSchema, AvroUnion } from '../../formats/avro/av
 import { defineMember } from '../../formats/define-member.ts'
 import { JsonNumber } from '../../formats/json-text.ts'
 import { bigintFromBytes, type Schema } from '../../sdk/index.ts'
+import { dateFromMs } from '../date-from-ms.ts'
 import { type ByteInput, UNREADABLE } from './byte-input.ts'
 
 /** Reads a value. Throws `UNREADABLE` for bytes that it does not read: then the codec and `fromAvro` decide. */
@@ -22,9 +23,9 @@ export function valueReader(avro: AvroSchema, schema: Schema): ValueReader | und
       return schema.type === 'array' ? arrayReader(avro.items, schema.items!) : undefined
     case 'int':
       if (schema.type !== 'int32') return undefined
-      return hasLogicalType(avro, 'date') ? (from) => new Date(from.int() * DAY_MS) : (from) => from.int()
+      return hasLogicalType(avro, 'date') ? (from) => dateFromMs(from.int() * DAY_MS) : (from) => from.int()
     case 'long':
-      if (hasLogicalType(avro, 'timestamp-millis')) return (from) => new Date(Number(from.long()))
+      if (hasLogicalType(avro, 'timestamp-millis')) return (from) => dateFromMs(Number(from.long()))
       return (from) => from.long()
     case 'bytes':
       return hasLogicalType(avro, 'decimal') ? decimalReader(scaleOf(avro)) : (from) => Buffer.from(from.sized())

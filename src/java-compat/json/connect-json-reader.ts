@@ -13,6 +13,7 @@ import {
   type SchemaType,
   valueLabel,
 } from '../../sdk/index.ts'
+import { dateFromMs } from '../date-from-ms.ts'
 import { hasTextKeys } from './connect-json-writer.ts'
 
 /**
@@ -106,9 +107,9 @@ function presentReader(schema: Schema, options: ReadOptions): JsonReader {
     case LOGICAL.decimal:
       return decimalReader(schema)
     case LOGICAL.date:
-      return (json) => new Date(Number(integer(schema, json)) * 86_400_000)
+      return (json) => dateFromMs(Number(integer(schema, json)) * 86_400_000)
     case LOGICAL.timestamp:
-      return (json) => new Date(Number(integer(schema, json)))
+      return (json) => dateFromMs(Number(integer(schema, json)))
     default:
       return PRESENT[schema.type](schema, options)
   }

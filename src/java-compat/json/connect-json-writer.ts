@@ -250,7 +250,7 @@ function isNumber(value: unknown): value is number {
 }
 
 function isDate(value: unknown): value is Date {
-  return value instanceof Date
+  return value instanceof Date && !Number.isNaN(value.getTime())
 }
 
 function isMap(value: unknown): value is ReadonlyMap<unknown, unknown> {

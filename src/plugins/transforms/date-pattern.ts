@@ -1,11 +1,13 @@
+import { dateFromMs } from '../../java-compat/date-from-ms.ts'
 import { DateFields, MONTHS, shortened, WEEKDAYS } from './date-fields.ts'
 
 /** A pattern of Java's SimpleDateFormat, in English and UTC. */
 export type DatePattern = {
+  /** Throws a `DataError` beyond the range of `Date`. */
   format(ms: number): string
   /**
-   * Returns ms since 1970, or undefined if the start of the text does not match. Lenient: month 13 is January of the
-   * next year.
+   * Returns ms since 1970, or undefined if the start of the text does not match or is beyond the range of `Date`. Lenient:
+   * month 13 is January of the next year.
    */
   parse(text: string): number | undefined
 }
@@ -17,7 +19,7 @@ export function parseDatePattern(pattern: string): DatePattern {
   const parts = [...pattern.matchAll(/'((?:[^']|'')*)'|([a-zA-Z])\2*|[^a-zA-Z']+|'/g)].map(toPart)
   return {
     format: (ms) => {
-      const date = new Date(ms)
+      const date = dateFromMs(ms)
       return parts.map((part) => ('literal' in part ? part.literal : formatted(part, date))).join('')
     },
     parse: (text) => parsePosition(parts, text),
@@ -113,7 +115,8 @@ function parsePosition(parts: readonly Part[], text: string): number | undefined
     }
     if (at < 0) return undefined
   }
-  return fields.toMs()
+  const date = new Date(fields.toMs())
+  return Number.isNaN(date.getTime()) ? undefined : date.getTime()
 }
 
 function literalEnd(literal: string, text: string, at: number): number {

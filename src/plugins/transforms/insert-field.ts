@@ -1,3 +1,4 @@
+import { dateFromMs } from '../../java-compat/date-from-ms.ts'
 import {
   ConfigError,
   type ConnectRecord,
@@ -105,5 +106,5 @@ function offsetOf(record: ConnectRecord): unknown {
 
 function timestampOf({ timestampMs }: ConnectRecord, isTyped: boolean): unknown {
   if (timestampMs === null) return undefined
-  return isTyped ? new Date(timestampMs) : timestampMs
+  return isTyped ? dateFromMs(timestampMs) : timestampMs
 }

@@ -1,3 +1,4 @@
+import { dateFromMs } from '../../java-compat/date-from-ms.ts'
 import { inferType, javaClass } from '../../java-compat/java-class-name.ts'
 import {
   ConfigError,
@@ -144,9 +145,9 @@ function converter(target: Form, format: string, precision: Precision) {
       case 'unix':
         return int64(msToUnix(BigInt(ms), precision))
       case 'Timestamp':
-        return new Date(ms)
+        return dateFromMs(ms)
       case 'Date':
-        return new Date(ms - timeOfDay(ms))
+        return dateFromMs(ms - timeOfDay(ms))
       case 'Time':
         return isTyped ? timeOfDay(ms) : new Date(timeOfDay(ms))
     }

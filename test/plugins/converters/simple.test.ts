@@ -81,6 +81,12 @@ describe('SimpleHeaderConverter compared with Apache Kafka', () => {
     expect(converter.fromConnect({ key: 'k', schema: null, value: null })).toBeNull()
   })
 
+  it('reads times leniently, as Java does, and years before 100', () => {
+    const read = (text: string) => converter.toConnect('k', Buffer.from(text)).value
+    expect(read('2024-13-01T25:00:00.000Z')).toEqual(new Date('2025-01-02T01:00:00Z'))
+    expect(read('0050-02-03')).toEqual(new Date('0050-02-03'))
+  })
+
   it('reads text that is nested too deeply or a number that is too large as a string', () => {
     for (const text of ['['.repeat(100_000), '1e999999999']) {
       expect(converter.toConnect('k', Buffer.from(text))).toEqual({ key: 'k', schema: STRING, value: text })

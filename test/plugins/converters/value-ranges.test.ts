@@ -11,11 +11,14 @@ import {
   parseConfig,
   type RawConfig,
   type Schema,
+  STRING,
   struct,
+  TIMESTAMP,
   UNRESTRICTED,
 } from '../../../src/sdk/index.ts'
 import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
 import { shippedCatalog } from '../../support/shipped-plugins.ts'
+import { transformNamed } from '../transforms/transform-named.ts'
 
 let registry: TestRegistry
 beforeAll(async () => {
@@ -106,5 +109,54 @@ describe('a number out of range of its integer type', () => {
     const toCell = cellWriter(schema, { zone: UTC, dateZone: UTC, nullIsDefault: false })
     expect(() => toCell(value)).toThrow(`expected ${schema.type}, got`)
     expect(toCell(7)).toBe('7')
+  })
+})
+
+describe('a time beyond the range of Date', () => {
+  // 1.7e18 is a time in ns where ms are expected. As a zigzag varint for Avro, and as a varint of seconds for Protobuf.
+  const ns = 1_700_000_000_000_000_000n
+  const varint = (value: bigint): number[] =>
+    value < 0x80n ? [Number(value)] : [Number(value & 0x7fn) | 0x80, ...varint(value >> 7n)]
+  const beyond = { code: 'data', message: expect.stringMatching(/is not a date that can be represented/) }
+
+  it('is rejected by JsonConverter', () => {
+    const schema = '{"type":"int64","optional":false,"name":"org.apache.kafka.connect.data.Timestamp","version":1}'
+    const bytes = Buffer.from(`{"schema":${schema},"payload":${ns}}`)
+    expect(() => createConverter('JsonConverter').toConnect('t', bytes)).toThrow(expect.objectContaining(beyond))
+    const write = () => createConverter('JsonConverter').fromConnect('t', TIMESTAMP, new Date(Number.NaN))
+    expect(write).toThrow('expected org.apache.kafka.connect.data.Timestamp')
+  })
+
+  it.each<[string, Schema, readonly number[]]>([
+    ['AvroConverter', record(TIMESTAMP), varint(ns * 2n)],
+    // The direct reader of values does not read maps.
+    ['AvroConverter', record({ type: 'map', keys: STRING, items: TIMESTAMP }), [2, 2, 0x61, ...varint(ns * 2n), 0]],
+    ['ProtobufConverter', record(TIMESTAMP), [10, 10, 8, ...varint(ns)]],
+  ])('is rejected by %s: %o', async (name, schema, data) => {
+    const sample = schema.fields?.[0]?.schema.type === 'map' ? new Map() : new Date(0)
+    const bytes = Buffer.from(await write(name, schema, { field: sample }))
+    const headBytes = name === 'AvroConverter' ? 5 : 6
+    const altered = Buffer.concat([bytes.subarray(0, headBytes), Buffer.from(data)])
+    await expect(async () => createConverter(name).toConnect('t', altered)).rejects.toMatchObject(beyond)
+  })
+
+  it('is rejected by TimestampConverter, InsertField and TimestampRouter', () => {
+    const sent = { topic: 't', key: null, keySchema: null, valueSchema: null, headers: [], timestampMs: Number(ns) }
+    const converted = (config: RawConfig) =>
+      transformNamed('TimestampConverter$Value', config)({ ...sent, value: ns, valueSchema: INT64 })
+    for (const type of ['string', 'Timestamp', 'Date']) {
+      expect(() => converted({ 'target.type': type, format: 'yyyy' })).toThrow(expect.objectContaining(beyond))
+    }
+    expect(converted({ 'target.type': 'unix' })).toMatchObject({ value: ns })
+    const row = { ...sent, value: { a: 1 }, valueSchema: struct('Row', { a: INT32 }) }
+    const insert = transformNamed('InsertField$Value', { 'timestamp.field': 'at' })
+    expect(() => insert(row)).toThrow(expect.objectContaining(beyond))
+    expect(() => transformNamed('TimestampRouter', {})(row)).toThrow(expect.objectContaining(beyond))
+  })
+
+  it('does not match the format of TimestampConverter', () => {
+    const convert = transformNamed('TimestampConverter$Value', { 'target.type': 'unix', format: 'y' })
+    const sent = { topic: 't', key: null, keySchema: null, headers: [], timestampMs: 0, valueSchema: null }
+    expect(() => convert({ ...sent, value: '99999999' })).toThrow('does not match pattern (y)')
   })
 })

@@ -1,4 +1,5 @@
 import type { ScalarType } from '@bufbuild/protobuf'
+import { dateFromMs } from '../../../java-compat/date-from-ms.ts'
 import {
   bigintFromBytes,
   bigintToBytes,
@@ -81,7 +82,7 @@ export const LOGICAL_KINDS: Readonly<Record<string, Kind>> = {
     schema: TIMESTAMP,
     read: (wire) => {
       const { seconds, nanos } = wire as { seconds: bigint; nanos: number }
-      return new Date(Number(seconds) * 1_000 + Math.trunc(nanos / 1_000_000))
+      return dateFromMs(Number(seconds) * 1_000 + Math.trunc(nanos / 1_000_000))
     },
     write: (value) => {
       const ms = dateOf(value).getTime()
@@ -93,9 +94,7 @@ export const LOGICAL_KINDS: Readonly<Record<string, Kind>> = {
     schema: DATE,
     read: (wire) => {
       const { year, month, day } = wire as { year: number; month: number; day: number }
-      const date = new Date(0)
-      date.setUTCFullYear(year, month - 1, day)
-      return date
+      return dateFromMs(new Date(0).setUTCFullYear(year, month - 1, day))
     },
     write: (value) => {
       const date = new Date(Math.floor(dateOf(value).getTime() / DAY_MS) * DAY_MS)

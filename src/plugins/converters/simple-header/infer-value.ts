@@ -39,7 +39,7 @@ const DEPTH_MAX = 100
 class NoSuchValue extends Error {}
 
 // Each value must be followed by optional blanks and the end of the text or a delimiter.
-const TIMESTAMP_TEXT = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z(?=\s*(?:$|["[\]{},:]))/y
+const TIMESTAMP_TEXT = /(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})\.(\d{3})Z(?=\s*(?:$|["[\]{},:]))/y
 const DATE_TEXT = /(\d{4})-(\d{2})-(\d{2})(?=\s*(?:$|["[\]{},:]))/y
 const TIME_TEXT = /(\d{2}):(\d{2}):(\d{2})\.(\d{3})Z(?=\s*(?:$|["[\]{},:]))/y
 const NUMBER_TEXT = /[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?(?=\s*(?:$|["[\]{},:]))/y
@@ -65,9 +65,9 @@ class Inference {
 
   #scalar(): SchemaAndValue | undefined {
     const instant = this.#match(TIMESTAMP_TEXT)
-    if (instant) return { schema: TIMESTAMP, value: new Date(instant[0]) }
+    if (instant) return { schema: TIMESTAMP, value: new Date(dayMs(instant) + timeOfDayMs(instant.slice(3))) }
     const date = this.#match(DATE_TEXT)
-    if (date) return { schema: DATE, value: new Date(Date.UTC(Number(date[1]), Number(date[2]) - 1, Number(date[3]))) }
+    if (date) return { schema: DATE, value: new Date(dayMs(date)) }
     const time = this.#match(TIME_TEXT)
     if (time) return { schema: TIME, value: timeOfDayMs(time) }
     const number = this.#match(NUMBER_TEXT)
@@ -148,7 +148,12 @@ function quotedValue(text: string): SchemaAndValue {
   return inner?.schema?.name === undefined ? { schema: STRING, value: text } : inner
 }
 
-function timeOfDayMs([, hours, minutes, seconds, ms]: RegExpExecArray): number {
+/** As in Java, month 13 is January of the next year. `Date.UTC` would interpret the years 0 to 99 as 1900 to 1999. */
+function dayMs([, year, month, day]: readonly string[]): number {
+  return new Date(0).setUTCFullYear(Number(year), Number(month) - 1, Number(day))
+}
+
+function timeOfDayMs([, hours, minutes, seconds, ms]: readonly string[]): number {
   return ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Number(ms)
 }
 

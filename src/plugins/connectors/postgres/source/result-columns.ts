@@ -1,3 +1,4 @@
+import { dateFromMs } from '../../../../java-compat/date-from-ms.ts'
 import {
   array,
   BOOLEAN,
@@ -113,7 +114,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   float4: { schema: FLOAT32, read: Number, compact: parseDouble },
   float8: { schema: FLOAT64, read: Number, compact: parseDouble },
   money: { schema: FLOAT64, read: readMoney },
-  date: { schema: DATE, read: (text) => new Date(microsFromText(text, UTC) / 1000), compact: parseDate },
+  date: { schema: DATE, read: (text) => dateFromMs(microsFromText(text, UTC) / 1000), compact: parseDate },
   time: { schema: TIME, read: timeFromText },
   timetz: { schema: TIME, read: timeFromText },
   bytea: { schema: BYTES, read: (text) => Buffer.from(text.slice(2), 'hex') },

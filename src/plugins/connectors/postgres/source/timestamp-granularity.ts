@@ -1,3 +1,4 @@
+import { dateFromMs } from '../../../../java-compat/date-from-ms.ts'
 import { INT64, int64, type Schema, STRING, TIMESTAMP } from '../../../../sdk/index.ts'
 import { isoFromMicros, microsFromText } from '../time-text.ts'
 import type { TimeZone } from '../time-zone.ts'
@@ -25,7 +26,7 @@ type TimestampForm = {
 const TIMESTAMP_FORMS: Readonly<Record<TimestampGranularity, TimestampForm>> = {
   connect_logical: {
     schema: TIMESTAMP,
-    write: (micros) => new Date(Math.floor(micros / 1000)),
+    write: (micros) => dateFromMs(Math.floor(micros / 1000)),
     toNumber: (micros) => Math.floor(micros / 1000),
   },
   micros_long: { schema: INT64, write: (micros) => micros, toNumber: (micros) => micros },
