@@ -128,7 +128,7 @@ const PRESENT: Readonly<Record<SchemaType, (schema: Schema, options: ReadOptions
   float64: (schema) => (json) => float(schema, json),
   boolean: (schema) => (json) => (typeof json === 'boolean' ? json : misfit(schema, json)),
   string: (schema) => (json) => (typeof json === 'string' ? json : misfit(schema, json)),
-  bytes: (schema) => (json) => (typeof json === 'string' ? Buffer.from(json, 'base64') : misfit(schema, json)),
+  bytes: (schema) => (json) => (typeof json === 'string' ? bytesFromBase64(schema, json) : misfit(schema, json)),
   array: (schema, options) => {
     const item = jsonReader(schema.items!, options)
     return (json) => (Array.isArray(json) ? json.map(item) : misfit(schema, json))
@@ -233,11 +233,20 @@ function structReader(schema: Schema, options: ReadOptions): JsonReader {
 function decimalReader(schema: Schema): JsonReader {
   const scale = decimalScale(schema)
   return (json) => {
-    if (typeof json === 'string') return { unscaled: bigintFromBytes(Buffer.from(json, 'base64')), scale }
+    if (typeof json === 'string') return { unscaled: bigintFromBytes(bytesFromBase64(schema, json)), scale }
     if (typeof json === 'number' || typeof json === 'bigint') return decimalFromText(String(json), scale)
     if (json instanceof JsonNumber) return rescale(decimalFromText(json.literal), scale)
     return misfit(schema, json)
   }
+}
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
+
+/** Rejects text that is not base64, as Java does. `Buffer` would decode any text: `12.34` would be another number. */
+function bytesFromBase64(schema: Schema, text: string): Buffer {
+  const isBase64 = (plain: string) => plain.length % 4 === 0 && BASE64.test(plain)
+  if (isBase64(text) || isBase64(text.replace(/\s+/g, ''))) return Buffer.from(text, 'base64')
+  throw new DataError(`expected ${schema.name ?? schema.type} in base64, got ${valueLabel(text)}`)
 }
 
 /** Rejects numbers out of range; Java truncates them to the low bits. */

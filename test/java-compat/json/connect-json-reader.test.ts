@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { JsonNumber } from '../../../src/formats/json-text.ts'
-import { parseExact } from '../../../src/java-compat/json/connect-json-reader.ts'
+import { jsonReader, parseExact } from '../../../src/java-compat/json/connect-json-reader.ts'
+import { BYTES, decimal } from '../../../src/sdk/index.ts'
 
 describe('parseExact', () => {
   it('keeps integers of any length exact, wherever they are in the text', () => {
@@ -21,4 +22,21 @@ describe('parseExact', () => {
       expect(parseExact(`${space}1.2345678901234`)).toBe(1.2345678901234)
     }
   })
+})
+
+describe('jsonReader', () => {
+  it('reads base64 with line ends', () => {
+    expect(jsonReader(BYTES, { nullsToDefaults: true })('aGVs\r\nbG8=\n')).toEqual(Buffer.from('hello'))
+    expect(jsonReader(decimal(2), { nullsToDefaults: true })('BNI=')).toEqual({ unscaled: 1234n, scale: 2 })
+  })
+
+  it.each(['12.34', '-5', 'aGVsbG8', 'aGVs-_8=', 'aGVsbG8==', '=', 'aGV=bG8='])(
+    'rejects text that is not base64: %s',
+    (text) => {
+      for (const schema of [BYTES, decimal(2)]) {
+        const read = () => jsonReader(schema, { nullsToDefaults: true })(text)
+        expect(read).toThrow(`expected ${schema.name ?? schema.type} in base64, got the string '${text}'`)
+      }
+    },
+  )
 })
