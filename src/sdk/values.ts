@@ -6,7 +6,8 @@ export type Decimal = { readonly unscaled: bigint; readonly scale: number }
 
 /** Plain notation with `scale` digits after the decimal point: `-0.05`. */
 export function decimalToText({ unscaled, scale }: Decimal): string {
-  if (scale <= 0) return String(unscaled * 10n ** BigInt(-scale))
+  if (scale <= 0) return String(unscaled * powerOfTen(-scale))
+  checkDigits(scale)
   const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0')
   return `${unscaled < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
 }
@@ -52,12 +53,26 @@ const DECIMAL = /^([-+]?)(\d*)\.?(\d*)(?:[eE]([-+]?\d+))?$/
 
 /** Converts to another scale. Throws a `DataError` when digits would be lost. */
 export function rescale({ unscaled, scale }: Decimal, wanted: number): Decimal {
-  if (wanted >= scale) return { unscaled: unscaled * 10n ** BigInt(wanted - scale), scale: wanted }
-  const factor = 10n ** BigInt(scale - wanted)
+  if (wanted >= scale) return { unscaled: unscaled * powerOfTen(wanted - scale), scale: wanted }
+  const factor = powerOfTen(scale - wanted)
   if (unscaled % factor !== 0n) {
     throw new DataError(`${decimalToText({ unscaled, scale })} has more than ${wanted} fractional digits`)
   }
   return { unscaled: unscaled / factor, scale: wanted }
+}
+
+/** PostgreSQL, for example, has at most 131,072 digits before the point and 16,383 after it. */
+const DIGITS_MAX = 200_000
+
+/** Throws a `DataError` for an exponent whose digits would take too much time and memory: `1e100000000` has few characters. */
+export function powerOfTen(exponent: number): bigint {
+  checkDigits(exponent)
+  return 10n ** BigInt(exponent)
+}
+
+function checkDigits(digits: number): void {
+  if (digits > DIGITS_MAX)
+    throw new DataError(`a decimal number with ${digits} more digits cannot be converted: the maximum is ${DIGITS_MAX}`)
 }
 
 /** The shortest two's complement in big-endian order, as Java's `BigInteger.toByteArray`. */

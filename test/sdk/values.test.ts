@@ -32,6 +32,20 @@ describe('decimals', () => {
     )
   })
 
+  it('with exponents whose digits would take too much time and memory are rejected', () => {
+    const beyond = 999_999_999
+    for (const convert of [
+      () => decimalFromText(`12345678901234567e${beyond}`, 2),
+      () => decimalFromText(`1e-${beyond}`, 2),
+      () => rescale({ unscaled: 1n, scale: -beyond }, 0),
+      () => decimalToText({ unscaled: 1n, scale: beyond }),
+      () => decimalToText({ unscaled: 1n, scale: -beyond }),
+    ]) {
+      expect(convert).toThrow(expect.objectContaining({ code: 'data', message: expect.stringContaining('200000') }))
+    }
+    expect(rescale({ unscaled: 1n, scale: -200_000 }, 0).unscaled).toBe(10n ** 200_000n)
+  })
+
   it('are parsed with exponents and missing parts', () => {
     expect(decimalFromText('-1.50e2')).toEqual({ unscaled: -150n, scale: 0 })
     expect(decimalFromText('.5')).toEqual({ unscaled: 5n, scale: 1 })

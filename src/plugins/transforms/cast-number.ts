@@ -1,4 +1,12 @@
-import { DataError, type Decimal, decimalToText, int64, isDecimal, type SchemaType } from '../../sdk/index.ts'
+import {
+  DataError,
+  type Decimal,
+  decimalToText,
+  int64,
+  isDecimal,
+  powerOfTen,
+  type SchemaType,
+} from '../../sdk/index.ts'
 
 // Number conversions as in Java: integers are truncated to their low bits, floats are truncated towards zero and
 // clamped.
@@ -24,7 +32,7 @@ export function toBoolean(value: unknown, type: SchemaType): boolean {
 function wholePart(value: number | bigint | Decimal, type: SchemaType, bits: number): bigint {
   if (typeof value === 'bigint') return value
   if (isDecimal(value)) {
-    return value.scale <= 0 ? value.unscaled * 10n ** BigInt(-value.scale) : value.unscaled / 10n ** BigInt(value.scale)
+    return value.scale <= 0 ? value.unscaled * powerOfTen(-value.scale) : value.unscaled / powerOfTen(value.scale)
   }
   const isFloat = type === 'float32' || type === 'float64'
   if (!isFloat) return BigInt(value)

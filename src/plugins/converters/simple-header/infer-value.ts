@@ -10,6 +10,7 @@ import {
   INT32,
   INT64,
   int64,
+  powerOfTen,
   rescale,
   type Schema,
   type SchemaAndValue,
@@ -181,7 +182,7 @@ const INTS = [
 ] as const
 
 function wholeOf(exact: ReturnType<typeof decimalFromText>): bigint | undefined {
-  if (exact.scale > 0 && exact.unscaled % 10n ** BigInt(exact.scale) !== 0n) return undefined
+  if (exact.scale > 0 && exact.unscaled % powerOfTen(exact.scale) !== 0n) return undefined
   return rescale(exact, 0).unscaled
 }
 

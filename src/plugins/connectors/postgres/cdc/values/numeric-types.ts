@@ -9,6 +9,7 @@ import {
   INT32,
   INT64,
   int64,
+  powerOfTen,
   rescale,
   type Schema,
   STRING,
@@ -87,7 +88,7 @@ function moneyNumber(text: string): string {
 /** Rounds half up, as Debezium does. */
 function rounded(value: Decimal, scale: number): Decimal {
   if (scale >= value.scale) return rescale(value, scale)
-  const factor = 10n ** BigInt(value.scale - scale)
+  const factor = powerOfTen(value.scale - scale)
   const half = value.unscaled < 0n ? -factor / 2n : factor / 2n
   return { unscaled: (value.unscaled + half) / factor, scale }
 }
