@@ -73,6 +73,20 @@ describe('HttpSink', () => {
     ])
   })
 
+  it.each(['', '.', '..'])('rejects a record whose key %j would change which resource the URL is of', async (key) => {
+    for (const path of ['/in/${key}', '/in', '/in/${key}/x']) {
+      const { run, server } = await start(() => OK, { 'behavior.on.null.values': 'delete' }, path)
+      await run.put([{ topic: 't', key, value: null }])
+      expect(server.seen).toEqual([])
+      expect(run.rejected.map(({ error }) => error.message)).toEqual([
+        `the values of the record make the part '\${key}' of http.api.url '${key}': another resource`,
+      ])
+    }
+    const { run, server } = await start(() => OK, {}, '/in/a.${key}?id=${key}')
+    await run.put([{ topic: 't', key, value: 'v' }])
+    expect(server.seen[0]?.path).toBe(`/in/a.${key}?id=${key}`)
+  })
+
   it('applies regex.patterns and regex.replacements with the syntax of Java', async () => {
     const { run, server } = await start(() => OK, {
       'regex.patterns': '(?i)SECRET=(\\d+)~b',

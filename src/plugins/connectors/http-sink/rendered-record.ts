@@ -20,8 +20,8 @@ export type RenderedRecord = {
 export function recordRenderer(settings: HttpSinkSettings): (record: SinkRecord) => RenderedRecord {
   const { format, rewrite, method } = settings
   const isKeyed = settings.url.includes('${key}')
-  const url = template(settings.url, encodeURIComponent)
-  const deleteUrl = isKeyed ? url : template(`${settings.url.replace(/\/$/, '')}/\${key}`, encodeURIComponent)
+  const url = urlTemplate(settings.url)
+  const deleteUrl = isKeyed ? url : urlTemplate(`${settings.url.replace(/\/$/, '')}/\${key}`)
   const batchKey = template(settings.batch.keyPattern)
   const headersOf = headerWriter(withContentType(settings))
   const bodyOf = bodyWriter(format)
@@ -41,6 +41,26 @@ export function recordRenderer(settings: HttpSinkSettings): (record: SinkRecord)
       text: isDelete ? undefined : rewrite(bodyOf(record)),
       target: JSON.stringify([isDelete, address, headers, isDelete ? null : batchKey(record)]),
     }
+  }
+}
+
+/**
+ * A segment of the path that becomes empty, `.` or `..` by the values of a record would be the URL of another resource: a
+ * `DELETE` of the key `.` would delete the whole collection.
+ */
+function urlTemplate(text: string): Template {
+  const [, path = '', rest = ''] = /^([^?#]*)(.*)$/s.exec(text) ?? []
+  const segments = path.split('/').map((part) => ({ part, render: template(part, encodeURIComponent) }))
+  const query = template(rest, encodeURIComponent)
+  return (record) => {
+    const rendered = segments.map(({ part, render }) => {
+      const segment = render(record)
+      if (!isTemplate(part) || !/^\.{0,2}$/.test(segment)) return segment
+      throw new DataError(
+        `the values of the record make the part '${part}' of http.api.url '${segment}': another resource`,
+      )
+    })
+    return rendered.join('/') + query(record)
   }
 }
 
