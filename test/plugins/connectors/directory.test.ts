@@ -195,6 +195,18 @@ describe('DirectorySource', () => {
     expect(input.files()).toEqual(['a.txt.gz.failed', 'b.csv.failed'])
   })
 
+  it('rejects a file with several columns of the same name, of which a record can have only one', async () => {
+    const input = createInput({ 'a.csv': 'id,name,name\n1,first,last\n' })
+    const run = input.start()
+    expect(await input.drain(run)).toEqual([])
+    expect(run.rejected.map(({ error }) => error.message)).toEqual([
+      expect.stringMatching(
+        /a\.csv' has several columns 'name': rename them, or set csv\.header=false and csv\.columns$/,
+      ),
+    ])
+    expect(input.files()).toEqual(['a.csv.failed'])
+  })
+
   it('reads a file again if it was changed while it was read', async () => {
     const input = createInput({ 'a.txt': '1\n' })
     const run = input.start()
@@ -292,6 +304,7 @@ describe('the configuration of DirectorySource', () => {
   it.each<[Readonly<Record<string, string>>, string]>([
     [{ 'finished.policy': 'move' }, 'finished.policy=move requires finished.path'],
     [{ format: 'csv', 'csv.header': 'false' }, 'csv.header=false requires csv.columns'],
+    [{ 'csv.header': 'false', 'csv.columns': 'a,b,a' }, 'csv.columns contains a name several times'],
     [
       { 'csv.types': 'a:number' },
       'Invalid value a:number for configuration csv.types: expected COLUMN:TYPE with one of',

@@ -286,6 +286,7 @@ async function formatOf(file: InputFile, context: Context): Promise<RowFormat | 
   if (!settings['csv.header']) return csv({ ...options, columns: settings['csv.columns'] })
   for await (const [firstRow] of readRows(rowsOptions(file, context, 0))) {
     const columns = csvFields(withoutByteOrderMark(firstRow!.text), options)
+    rejectDuplicates(file.path, columns)
     const unknown = [...options.types.keys()].filter((column) => !columns.includes(column))
     if (unknown.length === 0) return csv({ ...options, columns })
     throw new DataError(
@@ -293,6 +294,13 @@ async function formatOf(file: InputFile, context: Context): Promise<RowFormat | 
     )
   }
   return undefined
+}
+
+/** A record has one field of each name, so the values of the other columns would be lost. */
+function rejectDuplicates(path: string, columns: readonly string[]): void {
+  const column = columns.find((one, index) => columns.indexOf(one) < index)
+  if (column === undefined) return
+  throw new DataError(`'${path}' has several columns '${column}': rename them, or set csv.header=false and csv.columns`)
 }
 
 /** The first rows of a file without the header row and the byte order mark. */
@@ -374,6 +382,9 @@ function problemsOf(settings: Config): readonly ConfigProblem[] {
   }
   if (!settings['csv.header'] && settings.format === 'csv' && settings['csv.columns'].length === 0) {
     problems.push({ key: 'csv.columns', message: 'csv.header=false requires csv.columns' })
+  }
+  if (new Set(settings['csv.columns']).size < settings['csv.columns'].length) {
+    problems.push({ key: 'csv.columns', message: 'csv.columns contains a name several times' })
   }
   return problems
 }
