@@ -182,6 +182,16 @@ describe('HttpSource', () => {
     await expect(run.nextBatch()).rejects.toMatchObject(error)
   })
 
+  it('reads null as an empty list of records', async () => {
+    const { run } = await start(
+      repliesInOrder({ status: 200, body: '{"items":null}' }, { status: 200, body: '{"items":[1]}' }),
+      {
+        'records.pointer': '/items',
+      },
+    )
+    expect(await run.take(1)).toMatchObject([{ value: 1 }])
+  })
+
   it('does not follow links to another server', async () => {
     const link = { link: '<http://elsewhere.example/items>; rel=next' }
     const { run } = await start(() => ({ status: 200, body: '[1]', headers: link }), { paging: 'link' })

@@ -201,6 +201,8 @@ function parse(response: TransportResponse, request: string): unknown {
 function recordsIn(body: unknown, settings: Config): readonly unknown[] {
   const found = follow(body, settings['records.pointer'])
   if (Array.isArray(found)) return found
+  // Some servers write an empty list as null.
+  if (found === null) return []
   if (typeof found === 'object' && found !== null) return [found]
   const members = typeof body === 'object' && body !== null ? Object.keys(body).slice(0, 20).join(', ') : typeof body
   throw new DataError(
