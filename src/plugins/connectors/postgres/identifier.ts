@@ -1,14 +1,20 @@
 /** A table name. Without a schema, the table is resolved through the search path. */
 export type TableName = { readonly schema: string | undefined; readonly name: string }
 
-/** `always` preserves the case of names; `never` leaves them unquoted, so the server folds them to lower case. */
+/**
+ * `always` preserves the case of names; `never` leaves them unquoted, so the server folds them to lower case. A name that is not
+ * an identifier without quotes is always quoted: names of fields and topics must not become other SQL.
+ */
 export const QUOTE_METHODS = ['always', 'never'] as const
 export type QuoteMethod = (typeof QUOTE_METHODS)[number]
 export type Quote = (name: string) => string
 
 export function quoting(method: QuoteMethod): Quote {
-  return method === 'always' ? quoted : (name) => name
+  return method === 'always' ? quoted : (name) => (PLAIN.test(name) ? name : quoted(name))
 }
+
+/** A name that needs no quotes. */
+const PLAIN = /^[\p{L}_][\p{L}\p{M}\p{N}_$]*$/u
 
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`

@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { itemsFromText, textFromItems } from '../../../../src/plugins/connectors/postgres/array-text.ts'
-import { parseTableName, parseTableNames, quotedTable } from '../../../../src/plugins/connectors/postgres/identifier.ts'
+import {
+  parseTableName,
+  parseTableNames,
+  quotedTable,
+  quoting,
+} from '../../../../src/plugins/connectors/postgres/identifier.ts'
 import {
   isoFromMicros,
   microsFromText,
@@ -94,6 +99,17 @@ describe('array texts', () => {
   it('can start at any index, but must have one dimension', () => {
     expect(itemsFromText('[0:1]={a,b}')).toEqual(['a', 'b'])
     expect(() => itemsFromText('{{1},{2}}')).toThrow('a multidimensional array has no Connect schema')
+  })
+})
+
+describe('quoting', () => {
+  it('never leaves a name unquoted that is not an identifier, because it would be other SQL', () => {
+    const names = ['plain', 'Größe_2', 'a$', 'two words', 'order-items', '1st', '', 'x int); DROP TABLE t; --', 'a"b']
+    expect(names.map(quoting('never'))).toEqual([
+      ...['plain', 'Größe_2', 'a$', '"two words"', '"order-items"', '"1st"', '""'],
+      ...['"x int); DROP TABLE t; --"', '"a""b"'],
+    ])
+    expect(quoting('always')('plain')).toBe('"plain"')
   })
 })
 
