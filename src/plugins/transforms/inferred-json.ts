@@ -74,7 +74,7 @@ function structSchema(name: string, json: JsonObject, nulls: Nulls): Schema {
   return { type: 'struct', ...(name !== '' && { name }), optional: true, fields }
 }
 
-/** Returns one schema for all items. Objects are merged; other items must have the same type. */
+/** Returns one schema for all items. Items of the same type are merged; others have none. */
 function itemSchema(name: string, items: readonly Json[], nulls: Nulls): Schema {
   const present = items.filter((item) => item !== null)
   const sample = present[0] ?? null
@@ -82,18 +82,32 @@ function itemSchema(name: string, items: readonly Json[], nulls: Nulls): Schema 
   const [first] = schemas
   if (schemas.some((schema) => schema?.type !== first?.type))
     throw new DataError('the items of a JSON array have different types, so no schema can be inferred')
-  const merged = isObject(sample) ? (schemas as Schema[]).reduce(merge) : schemaOf('', sample, nulls)
+  const merged = first === undefined ? schemaOf('', sample, nulls) : (schemas as Schema[]).reduce(merge)
   if (merged === undefined) throw new DataError('the items of a JSON array have no type, so no schema can be inferred')
   return merged
 }
 
+/** From the narrowest type to the widest. */
+const NUMBERS: readonly Schema['type'][] = ['int32', 'int64', 'float64']
+
+/** Returns a schema for the data of both. Bytes stand for null. */
 function merge(left: Schema, right: Schema): Schema {
+  if (left.type === 'struct' && right.type === 'struct') return mergeStructs(left, right)
+  if (left.type === 'array' && right.type === 'array') return { ...left, items: merge(left.items!, right.items!) }
+  if (left.type === right.type || right.type === 'bytes') return left
+  if (left.type === 'bytes') return right
+  const [one, other] = [NUMBERS.indexOf(left.type), NUMBERS.indexOf(right.type)]
+  if (one >= 0 && other >= 0) return one > other ? left : right
+  throw new DataError(
+    `the items of a JSON array have members of the types ${left.type} and ${right.type}, so no schema can be inferred`,
+  )
+}
+
+function mergeStructs(left: Schema, right: Schema): Schema {
   const fields = new Map((left.fields ?? []).map((field) => [field.name, field]))
-  for (const field of right.fields ?? []) {
-    const known = fields.get(field.name)
-    if (known === undefined || (known.schema.type === 'bytes' && field.schema.type !== 'bytes')) {
-      fields.set(field.name, field)
-    }
+  for (const { name, schema } of right.fields ?? []) {
+    const known = fields.get(name)
+    fields.set(name, { name, schema: known === undefined ? schema : merge(known.schema, schema) })
   }
   return { ...left, fields: [...fields.values()] }
 }

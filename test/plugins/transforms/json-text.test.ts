@@ -23,6 +23,7 @@ const record = (value: unknown, valueSchema: Schema | null = null): ConnectRecor
   headers: [],
   timestampMs: null,
 })
+const json = (value: unknown) => JSON.stringify(value)
 const run = (name: string, config: RawConfig, value: unknown, schema: Schema | null = null) => {
   const made = transformNamed(name, config)(record(value, schema))
   return { schema: made?.valueSchema, value: made?.value }
@@ -51,6 +52,25 @@ describe('JsonParse', () => {
     expect(parse(record({ id: 2, body: '{"n":7,"tags":["y","z"]}' }, EVENT))?.valueSchema).toBe(first?.valueSchema)
     expect(parse(record({ id: 3, body: '[]' }, EVENT))?.valueSchema?.fields?.[1]?.schema.type).toBe('array')
     expect(parse(record({ id: 4, body: null }, EVENT))?.value).toEqual({ id: 4, body: null })
+  })
+
+  it('infers a schema that has the members of all objects of a list', () => {
+    const at = { x: 1, y: 2.5, tags: [1, 2] }
+    for (const body of [
+      [{ at: { x: 1 } }, { at: { y: 2 } }, { at }],
+      [{ n: [1] }, { n: [3_000_000_000] }, { n: [0.5] }],
+      [{ n: 1 }, { n: 3_000_000_000 }],
+      [[{ a: 1 }], [{ b: 'x' }]],
+    ]) {
+      const { schema, value } = run('JsonParse$Value', { fields: 'body' }, { id: 1, body: json(body) }, EVENT)
+      const { body: back } = JSON.parse(
+        run('JsonStringify$Value', {}, value, schema as Schema).value as string,
+        (_, member) => member ?? undefined,
+      )
+      expect(back).toEqual(body)
+    }
+    const mixed = { id: 1, body: '[{"a":1},{"a":"x"}]' }
+    expect(() => run('JsonParse$Value', { fields: 'body' }, mixed, EVENT)).toThrow('of the types int32 and string')
   })
 
   it('parses members of objects, and throws a DataError for invalid JSON', () => {
