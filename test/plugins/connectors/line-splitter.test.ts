@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { LineSplitter } from '../../../src/plugins/connectors/file-stream/line-splitter.ts'
 import { propertyRuns } from '../../support/property-seed.ts'
 
@@ -72,6 +72,16 @@ describe('LineSplitter', () => {
       ['', 3],
       ['b', 5],
     ])
+  })
+
+  it.each(['\r', '\n'])('searches only once for a line end that the input does not contain: %j', (lineEnd) => {
+    const splitter = new LineSplitter(0)
+    splitter.filled(splitter.room().write(`x${lineEnd}`.repeat(1_000)))
+    const search = vi.spyOn(Buffer.prototype, 'indexOf')
+    onTestFinished(() => search.mockRestore())
+    expect(splitter.take(1_000, (line) => line)).toHaveLength(lineEnd === '\n' ? 1_000 : 999)
+    const absent = lineEnd === '\n' ? 13 : 10
+    expect(search.mock.calls.filter(([byte]) => byte === absent)).toEqual([])
   })
 
   it('grows its buffer for a long line, up to a limit', () => {

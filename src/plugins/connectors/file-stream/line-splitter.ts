@@ -12,8 +12,9 @@ export class LineSplitter {
   /** The range of buffered bytes that were not returned yet. */
   #start = 0
   #end = 0
-  /** Index of the first `\r` at or after `#start`; -1 if there is none. */
+  /** Indexes of the first `\r` and of the first `\n` at or after `#start`; -1 if there is none. */
   #cr = -1
+  #lf = -1
   /** Position of `#start` in the input. */
   #position: number
 
@@ -35,6 +36,7 @@ export class LineSplitter {
       this.#buffer.copyWithin(0, this.#start, this.#end)
       this.#end -= this.#start
       if (this.#cr >= 0) this.#cr -= this.#start
+      if (this.#lf >= 0) this.#lf -= this.#start
       this.#start = 0
     }
     if (this.#end === this.#buffer.length) this.#grow()
@@ -44,6 +46,7 @@ export class LineSplitter {
   filled(bytes: number): void {
     const added = this.#buffer.subarray(this.#end, this.#end + bytes)
     if (this.#cr < 0) this.#cr = offsetBy(this.#end, added.indexOf(CR))
+    if (this.#lf < 0) this.#lf = offsetBy(this.#end, added.indexOf(LF))
     this.#end += bytes
   }
 
@@ -52,19 +55,24 @@ export class LineSplitter {
     const items: Item[] = []
     const bytes = this.#buffer.subarray(0, this.#end)
     while (items.length < count) {
-      const lf = bytes.indexOf(LF, this.#start)
-      const endsInCr = this.#cr >= 0 && (lf < 0 || this.#cr < lf)
-      const lineEnd = endsInCr ? this.#cr : lf
+      const endsInCr = this.#cr >= 0 && (this.#lf < 0 || this.#cr < this.#lf)
+      const lineEnd = endsInCr ? this.#cr : this.#lf
       // A `\r` at the end of the buffer may be the first half of `\r\n`.
       if (lineEnd < 0 || (endsInCr && lineEnd + 1 === this.#end)) break
       const next = lineEnd + (endsInCr && bytes[lineEnd + 1] === LF ? 2 : 1)
       const line = bytes.toString('utf8', this.#start, lineEnd)
-      this.#position += next - this.#start
-      this.#start = next
-      if (endsInCr) this.#cr = bytes.indexOf(CR, next)
+      this.#moveTo(next, bytes)
       items.push(toItem(line, this.#position))
     }
     return items
+  }
+
+  /** Searches the rest only for the line end that was passed: a file may contain no other. */
+  #moveTo(next: number, bytes: Buffer): void {
+    this.#position += next - this.#start
+    this.#start = next
+    if (this.#cr >= 0 && this.#cr < next) this.#cr = bytes.indexOf(CR, next)
+    if (this.#lf >= 0 && this.#lf < next) this.#lf = bytes.indexOf(LF, next)
   }
 
   #grow(): void {
