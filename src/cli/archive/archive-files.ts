@@ -57,12 +57,26 @@ export function archiveLocation(path: string): ArchiveLocation {
   return { kind: isFile ? 'file' : 'directory', path }
 }
 
-/** Throws a `UserError` when the directory contains other files than an export's. */
+/** Throws a `UserError` when an export would replace anything else than an earlier export. */
 export function checkExportTarget({ kind, path }: ArchiveLocation): void {
-  if (kind === 'file' || !statSync(path, { throwIfNoEntry: false })) return
+  const known = statSync(path, { throwIfNoEntry: false })
+  if (known === undefined) return
+  if (kind === 'file') {
+    if (known.isFile() && (known.size === 0 || isExportFile(path))) return
+    throw new UserError('usage', `${path} exists and is not an export: give another file, or a new directory`)
+  }
   const own = [HEAD_FILE, SUBJECTS].flatMap((name) => [name, `${name}${PARTIAL_SUFFIX}`])
   if (readdirSync(path).some((name) => !name.startsWith('.') && !own.includes(name))) {
     throw new UserError('usage', `${path} contains other files than an export: give an empty or new directory`)
+  }
+}
+
+function isExportFile(path: string): boolean {
+  const text = readFileSync(path, 'utf8')
+  try {
+    return (JSON.parse(text) as { format?: unknown } | null)?.format === FORMAT
+  } catch {
+    return false
   }
 }
 

@@ -12,8 +12,8 @@ export const exportCommand: Command = {
   help: `usage: weir export PATH --registry URL [--deleted]
 
 Writes all schemas of a schema registry to PATH: subjects, versions, ids, configs, modes and contexts. A PATH that ends in
-.json becomes one file, any other PATH a directory with one file per subject. The keys of the DEK registry are not exported:
-back up its topic.
+.json becomes one file, any other PATH a directory with one file per subject. Only an earlier export is replaced. The keys of
+the DEK registry are not exported: back up its topic.
 
   --deleted               include all soft-deleted versions, not only those that another version references
 ${REGISTRY_HELP}

@@ -11,8 +11,9 @@ export async function backUpTopic(broker: Broker, topic: string, path: string): 
   if (described === undefined) throw new UserError('topic_not_found', `the topic ${topic} does not exist`)
   const { partitions, configs } = described
   const head = { topic, partitions: partitions.length, cleanupPolicy: configs['cleanup.policy'] ?? 'delete' }
-  const writer = await TopicFileWriter.create(path, head)
+  const writer = await TopicFileWriter.create(path)
   try {
+    await writer.begin(head)
     for await (const polled of readToEnd(broker, topic, [])) {
       for (const { partition, records } of polled)
         await writer.append(records.map((record) => ({ partition, ...record })))

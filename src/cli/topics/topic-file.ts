@@ -1,14 +1,16 @@
 import { createHash, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { z } from 'zod'
 import type { StoredRecord } from '../../broker/broker.ts'
-import { messageOf, UserError } from '../../common/errors.ts'
+import { messageOf, systemErrorCode, UserError } from '../../common/errors.ts'
 
 // A backup of a topic: one JSON value per line. The first line describes the topic, each further line is a record, and the
 // last line has the number of records and the SHA-256 of all lines before it.
 
 const FORMAT = 'weir-topic-1'
+/** The first bytes of every backup. */
+const BEGINNING = `{"format":"${FORMAT}",`
 const PARTIAL_SUFFIX = '.partial'
 
 const headSpec = z.strictObject({
@@ -36,10 +38,15 @@ export class TopicFileWriter {
     this.#file = file
   }
 
-  static async create(path: string, head: TopicHead): Promise<TopicFileWriter> {
-    const writer = new TopicFileWriter(path, await open(`${path}${PARTIAL_SUFFIX}`, 'w', 0o600))
-    await writer.#write(`${JSON.stringify({ format: FORMAT, ...head })}\n`)
-    return writer
+  /** Rejects with a `UserError` if the path is in use by anything else than an earlier backup, which is replaced. */
+  static async create(path: string): Promise<TopicFileWriter> {
+    await checkReplaceable(path)
+    return new TopicFileWriter(path, await open(`${path}${PARTIAL_SUFFIX}`, 'w', 0o600))
+  }
+
+  /** Must be called first. */
+  async begin(head: TopicHead): Promise<void> {
+    await this.#write(`${JSON.stringify({ format: FORMAT, ...head })}\n`)
   }
 
   async append(records: readonly BackedUpRecord[]): Promise<void> {
@@ -69,6 +76,27 @@ export class TopicFileWriter {
   async #write(text: string): Promise<void> {
     this.#hash.update(text)
     await this.#file.writeFile(text)
+  }
+}
+
+async function checkReplaceable(path: string): Promise<void> {
+  try {
+    const known = await stat(path)
+    if (known.isFile() && (known.size === 0 || (await beginsAsBackup(path)))) return
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return
+    throw error
+  }
+  throw new UserError('not_replaced', `${path} exists and is not a backup of a topic: give another file`)
+}
+
+async function beginsAsBackup(path: string): Promise<boolean> {
+  const file = await open(path, 'r')
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(BEGINNING.length), 0, BEGINNING.length, 0)
+    return buffer.toString('latin1', 0, bytesRead) === BEGINNING
+  } finally {
+    await file.close()
   }
 }
 

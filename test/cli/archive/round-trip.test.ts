@@ -304,6 +304,18 @@ describe('the files of an export', () => {
     expect(() => checkExportTarget(archiveLocation(path))).toThrow('contains other files than an export')
   })
 
+  it('replace a file only if it is empty or an earlier export', () => {
+    const path = join(temporaryDirectory(), 'archive.json')
+    writeArchive(archiveLocation(path), one('first'))
+    checkExportTarget(archiveLocation(path))
+    writeFileSync(path, '')
+    checkExportTarget(archiveLocation(path))
+    writeFileSync(path, '{"format":"weir-topic-1"}')
+    for (const other of [path, '/dev/null']) {
+      expect(() => checkExportTarget(archiveLocation(other))).toThrow(`${other} exists and is not an export`)
+    }
+  })
+
   it('have unique names for subjects that differ in case or are very long', () => {
     const path = join(temporaryDirectory(), 'archive')
     const names = ['', 'a', 'A', 'a/../b', ':.ctx:a', 'é'.repeat(300), `${'é'.repeat(300)}x`]

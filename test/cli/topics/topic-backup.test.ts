@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { openBroker } from '../../../src/broker/open-broker.ts'
@@ -85,6 +85,21 @@ describe('a topic that is backed up and restored', () => {
     writeFileSync(path, damage(text))
     await expect(restoreTopic(broker, 'copy', path)).rejects.toMatchObject({ code: 'unreadable_dump' })
     expect(await broker.topics.describe('copy')).toBeUndefined()
+  })
+
+  it('replaces an earlier backup or an empty file, and no other file', async () => {
+    const { broker, path } = await backedUp()
+    expect(await backUpTopic(broker, 'state', path)).toBe(2_503)
+    writeFileSync(path, '')
+    expect(await backUpTopic(broker, 'state', path)).toBe(2_503)
+    writeFileSync(path, '{"format":"weir-registry-1"}')
+    for (const other of [path, temporaryDirectory()]) {
+      await expect(backUpTopic(broker, 'state', other)).rejects.toThrow(
+        `${other} exists and is not a backup of a topic`,
+      )
+    }
+    expect(readFileSync(path, 'utf8')).toBe('{"format":"weir-registry-1"}')
+    expect(readdirSync(dirname(path))).toEqual(['state.jsonl'])
   })
 
   it('leaves no file if the topic does not exist', async () => {
