@@ -1,12 +1,20 @@
 import type { Broker } from '../../broker/broker.ts'
 import { UserError } from '../../common/errors.ts'
-import { readToEnd } from '../../dead-letters/read-to-end.ts'
+import { type ReadToEndOptions, readToEnd } from '../../dead-letters/read-to-end.ts'
 import { type BackedUpRecord, readTopicFile, TopicFileWriter, verifyTopicFile } from './topic-file.ts'
 
 const BATCH_RECORDS = 1_000
 
-/** Writes all records of a topic up to its present end to a file. Resolves to their number. */
-export async function backUpTopic(broker: Broker, topic: string, path: string): Promise<number> {
+/**
+ * Writes all records of a topic up to its present end to a file. Resolves to their number. Waits for open transactions: without
+ * their records and those behind them, the backup would not be complete.
+ */
+export async function backUpTopic(
+  broker: Broker,
+  topic: string,
+  path: string,
+  { stallMs }: Pick<ReadToEndOptions, 'stallMs'> = {},
+): Promise<number> {
   const described = await broker.topics.describe(topic)
   if (described === undefined) throw new UserError('topic_not_found', `the topic ${topic} does not exist`)
   const { partitions, configs } = described
@@ -14,7 +22,8 @@ export async function backUpTopic(broker: Broker, topic: string, path: string): 
   const writer = await TopicFileWriter.create(path)
   try {
     await writer.begin(head)
-    for await (const polled of readToEnd(broker, topic, [])) {
+    const options = { end: 'read_uncommitted', ...(stallMs !== undefined && { stallMs }) } as const
+    for await (const polled of readToEnd(broker, topic, [], options)) {
       for (const { partition, records } of polled)
         await writer.append(records.map((record) => ({ partition, ...record })))
     }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { openBroker } from '../../../src/broker/open-broker.ts'
 import { backUpTopic, restoreTopic } from '../../../src/cli/topics/topic-backup.ts'
@@ -54,6 +54,23 @@ async function backedUp() {
   return { broker, path }
 }
 
+/** A topic whose first record is in an open transaction. */
+async function withOpenTransaction() {
+  const broker = await startBroker()
+  await broker.topics.create({ name: 'state', partitions: 1 })
+  const transaction = await broker.producer({ transactionalId: 'open' })
+  transaction.begin()
+  const record = (value: string) => [{ topic: 'state', key: null, value: Buffer.from(value) }]
+  await transaction.send(record('open'))
+  const producer = await broker.producer()
+  await producer.send(record('behind'))
+  onTestFinished(async () => {
+    await producer.close()
+    await transaction.close()
+  })
+  return { broker, transaction, path: join(temporaryDirectory(), 'state.jsonl') }
+}
+
 describe('a topic that is backed up and restored', () => {
   it('has the same records, in the same order and partitions, and the same cleanup policy', async () => {
     const { broker, path } = await backedUp()
@@ -100,6 +117,23 @@ describe('a topic that is backed up and restored', () => {
     }
     expect(readFileSync(path, 'utf8')).toBe('{"format":"weir-registry-1"}')
     expect(readdirSync(dirname(path))).toEqual(['state.jsonl'])
+  })
+
+  it('has the records of transactions that were open, and those behind them', async () => {
+    const { broker, path, transaction } = await withOpenTransaction()
+    const backup = backUpTopic(broker, 'state', path)
+    await vi.waitUntil(() => existsSync(`${path}.partial`))
+    await transaction.commit()
+    expect(await backup).toBe(2)
+    expect(readFileSync(path, 'utf8')).toContain(Buffer.from('behind').toString('base64'))
+  })
+
+  it('leaves no file if a transaction stays open', async () => {
+    const { broker, path } = await withOpenTransaction()
+    await expect(backUpTopic(broker, 'state', path, { stallMs: 0 })).rejects.toThrow(
+      'state-0 cannot be read beyond offset 0: a transaction is open there',
+    )
+    expect(readdirSync(dirname(path))).toEqual([])
   })
 
   it('leaves no file if the topic does not exist', async () => {
