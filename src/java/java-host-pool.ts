@@ -41,6 +41,8 @@ type Slot = {
   readonly address: HostAddress
   /** The JVM for new users. */
   current: Running | undefined
+  /** Resolves when the JVM that was stopped last has exited. Until then, it may remove the socket of the next one. */
+  stopped: Promise<void>
 }
 
 /**
@@ -107,7 +109,7 @@ export class JavaHostPool {
     if (known !== undefined) return known
     this.#directory ??= mkdtempSync(join(tmpdir(), 'weir-java-'))
     const address = hostAddress(this.#directory, String(this.#slots.size))
-    const slot: Slot = { location, address, current: undefined }
+    const slot: Slot = { location, address, current: undefined, stopped: Promise.resolve() }
     this.#slots.set(location.path, slot)
     return slot
   }
@@ -115,15 +117,17 @@ export class JavaHostPool {
   #start(slot: Slot): Running {
     const { runtime, startMsMax, onLog, logLevels } = this.#options
     const { location, address } = slot
-    const host = JavaHost.start({
-      runtime,
-      location,
-      address,
-      startMsMax,
-      levels: logLevels.current(),
-      onLog: (line) => onLog(location, line),
-      onStuck: () => this.#setStuck(slot, running),
-    })
+    const host = slot.stopped.then(() =>
+      JavaHost.start({
+        runtime,
+        location,
+        address,
+        startMsMax,
+        levels: logLevels.current(),
+        onLog: (line) => onLog(location, line),
+        onStuck: () => this.#setStuck(slot, running),
+      }),
+    )
     const running: Running = { host, leases: 0, isStuck: false, idleTimer: undefined }
     slot.current = running
     this.#running.add(running)
@@ -173,5 +177,9 @@ async function killHost({ host }: Running): Promise<void> {
 async function stopIdle(slot: Slot, running: Running): Promise<void> {
   if (running.leases > 0) return
   if (slot.current === running) slot.current = undefined
-  await (await running.host.catch(() => undefined))?.stop()
+  slot.stopped = running.host.then(
+    (host) => host.stop(),
+    () => undefined,
+  )
+  await slot.stopped
 }
