@@ -1,14 +1,12 @@
 import type { Broker } from '../../broker/broker.ts'
-import { openBroker } from '../../broker/open-broker.ts'
-import { createLogger } from '../../common/logging/logger.ts'
 import { type DeadLetterRecord, parseDeadLetter } from '../../dead-letters/dead-letter.ts'
 import { readToEnd } from '../../dead-letters/read-to-end.ts'
 import { replayDeadLetters, replayGroupOf } from '../../dead-letters/replay.ts'
-import { kafkaClientSettings, resolveBrokerAddress } from '../broker-flags.ts'
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
 import { deadLetterJson, formatDeadLetter } from '../dead-letters/format-dead-letter.ts'
-import { PROGRAM_OPTIONS, readProgramSettings } from '../program-options.ts'
+import { PROGRAM_OPTIONS } from '../program-options.ts'
 import { printableText } from '../terminal/printable-text.ts'
+import { withBroker } from '../with-broker.ts'
 
 const OPTIONS = {
   ...PROGRAM_OPTIONS,
@@ -38,6 +36,9 @@ console has replayed.
   --dry-run         count what would be replayed, list what cannot be, and write nothing
   --config FILE     settings of the Kafka client (.properties); --set KEY=VALUE sets one
 
+Exit codes: 0 done, 1 the topic does not exist or has records that cannot be replayed, 2 wrong usage, 3 undecided, such as when
+the broker does not respond.
+
   weir dlq show orders-dead --bootstrap 127.0.0.1:9092`,
 
   async run(args) {
@@ -46,16 +47,10 @@ console has replayed.
     if ((verb !== 'show' && verb !== 'replay') || topic === undefined || more.length > 0) {
       throw new UsageError('expected weir dlq show TOPIC or weir dlq replay TOPIC')
     }
-    const settings = Object.fromEntries(readProgramSettings(values).map(({ key, value }) => [key, value]))
-    const bootstrap = { key: 'bootstrap.servers', value: settings['bootstrap.servers'] }
-    const address = resolveBrokerAddress(values, bootstrap, kafkaClientSettings(settings))
-    const broker = await openBroker(address, { logger: createLogger({ level: 'warn' }) })
-    try {
+    return withBroker(values, { createsData: false }, async (broker) => {
       if (!(await broker.topics.describe(topic))) return printError(`topic '${topic}' does not exist`)
-      return await (verb === 'show' ? show(broker, topic, values) : replayAll(broker, topic, values))
-    } finally {
-      await broker.close()
-    }
+      return verb === 'show' ? show(broker, topic, values) : replayAll(broker, topic, values)
+    })
   },
 }
 

@@ -1,11 +1,9 @@
-import { BrokerError } from '../../broker/broker-error.ts'
-import { openBroker } from '../../broker/open-broker.ts'
 import { messageOf, UserError } from '../../common/errors.ts'
-import { createLogger } from '../../common/logging/logger.ts'
-import { kafkaClientSettings, resolveBrokerAddress } from '../broker-flags.ts'
 import { type Command, parseArguments, UsageError } from '../command.ts'
-import { PROGRAM_OPTIONS, readProgramSettings } from '../program-options.ts'
+import { PROGRAM_OPTIONS } from '../program-options.ts'
+import { printableText } from '../terminal/printable-text.ts'
 import { backUpTopic, restoreTopic } from '../topics/topic-backup.ts'
+import { withBroker } from '../with-broker.ts'
 
 const OPTIONS = { ...PROGRAM_OPTIONS, to: { type: 'string' }, from: { type: 'string' } } as const
 
@@ -33,24 +31,17 @@ Exit codes: 0 done, 1 the topic or the file is not as it must be, 2 wrong usage,
     if (!isVerb || topic === undefined || more.length > 0 || path === undefined || other !== undefined) {
       throw new UsageError('expected weir topic backup TOPIC --to FILE, or weir topic restore TOPIC --from FILE')
     }
-    const settings = Object.fromEntries(readProgramSettings(values).map(({ key, value }) => [key, value]))
-    const bootstrap = { key: 'bootstrap.servers', value: settings['bootstrap.servers'] }
-    const address = resolveBrokerAddress(values, bootstrap, kafkaClientSettings(settings))
-    try {
-      const broker = await openBroker(address, { logger: createLogger({ level: 'warn' }) })
+    return withBroker(values, { createsData: verb === 'restore' }, async (broker) => {
+      const copy = verb === 'backup' ? backUpTopic : restoreTopic
       try {
-        const run = verb === 'backup' ? backUpTopic : restoreTopic
-        process.stdout.write(
-          `${verb === 'backup' ? 'backed up' : 'restored'} ${await run(broker, topic, path)} records of ${topic}\n`,
-        )
+        const count = await copy(broker, topic, path)
+        process.stdout.write(`${verb === 'backup' ? 'backed up' : 'restored'} ${count} records of ${topic}\n`)
         return 0
-      } finally {
-        await broker.close()
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error
+        process.stderr.write(`weir: ${printableText(messageOf(error), '\n')}\n`)
+        return 1
       }
-    } catch (error) {
-      if (!(error instanceof BrokerError || error instanceof UserError)) throw error
-      process.stderr.write(`weir: ${messageOf(error)}\n`)
-      return error instanceof BrokerError ? 3 : 1
-    }
+    })
   },
 }
