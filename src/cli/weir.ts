@@ -4,6 +4,7 @@ import { postponeOptimization } from '../common/code-optimization.ts'
 import { messageOf } from '../common/errors.ts'
 import { didYouMean } from '../config/did-you-mean.ts'
 import type { Command, ExitCode } from './command.ts'
+import { endOnOutputError } from './process/output-errors.ts'
 import { printableText } from './terminal/printable-text.ts'
 
 type CommandEntry = {
@@ -129,6 +130,7 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<Exit
     )
   }
   if (entry.isProgram) postponeOptimization()
+  else endOnOutputError()
   try {
     const command = await entry.load()
     if (args.includes('--help') || args.includes('-h')) return print(command.help)
