@@ -99,15 +99,43 @@ export function writeArchive({ kind, path }: ArchiveLocation, { contexts, subjec
 
 /** Throws a `UserError` with the code `unreadable_dump`. */
 export function readArchive(path: string): RegistryArchive {
+  const archive = parseArchive(path)
+  const twice = repeatedIn(archive)
+  if (twice !== undefined) throw unreadableArchive(path, `it contains ${twice} twice`)
+  return archive
+}
+
+/** What is in an archive twice, such as in one that was merged from two: one of the contents would be lost. */
+function repeatedIn({ contexts, subjects }: RegistryArchive): string | undefined {
+  const names = [
+    ...contexts.map(({ context }) => `context ${context}`),
+    ...subjects.flatMap(({ subject, versions }) => [
+      `subject ${subject}`,
+      ...versions.map(({ version }) => `version ${version} of subject ${subject}`),
+    ]),
+  ]
+  const seen = new Set<string>()
+  return names.find((name) => seen.size === seen.add(name).size)
+}
+
+function parseArchive(path: string): RegistryArchive {
   if (!statSync(path, { throwIfNoEntry: false })) throw unreadableArchive(path, 'no such file or directory')
   if (archiveLocation(path).kind === 'file') return parseFile(path, fileSpec) as RegistryArchive
   const headFile = join(path, HEAD_FILE)
   if (!statSync(headFile, { throwIfNoEntry: false })) {
     throw unreadableArchive(path, `${HEAD_FILE} is missing, so this is not an export or an incomplete one`)
   }
-  const files = readdirSync(join(path, SUBJECTS)).filter((name) => name.endsWith('.json'))
+  const files = listFiles(join(path, SUBJECTS)).filter((name) => name.endsWith('.json'))
   const subjects = files.map((name) => parseFile(join(path, SUBJECTS, name), subjectSpec))
   return { contexts: parseFile(headFile, headSpec).contexts, subjects } as RegistryArchive
+}
+
+function listFiles(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+  } catch (error) {
+    throw unreadableArchive(directory, messageOf(error))
+  }
 }
 
 /** Readable, and unique on file systems that ignore case: other names than lower-case ones get a hash. */

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
@@ -302,6 +302,25 @@ describe('the files of an export', () => {
     expect(readArchive(path)).toEqual(one('second'))
     writeFileSync(join(path, 'notes.txt'), '')
     expect(() => checkExportTarget(archiveLocation(path))).toThrow('contains other files than an export')
+  })
+
+  it('are not imported if two of them have the same subject, or a list of them is missing', () => {
+    const path = join(temporaryDirectory(), 'archive')
+    writeArchive(archiveLocation(path), one('first'))
+    cpSync(join(path, 'subjects', 'first.json'), join(path, 'subjects', 'copy.json'))
+    expect(() => readArchive(path)).toThrow(`${path} cannot be imported: it contains subject first twice`)
+    rmSync(join(path, 'subjects'), { recursive: true })
+    expect(() => readArchive(path)).toThrow(expect.objectContaining({ code: 'unreadable_dump' }))
+  })
+
+  it('are not imported with two contents of a version or a context', () => {
+    const path = join(temporaryDirectory(), 'archive.json')
+    const [subject] = one('first').subjects
+    const versions = [...subject!.versions, { version: 1, id: 2, schema: '"long"' }]
+    writeArchive(archiveLocation(path), { contexts: [], subjects: [{ ...subject!, versions }] })
+    expect(() => readArchive(path)).toThrow('it contains version 1 of subject first twice')
+    writeArchive(archiveLocation(path), { contexts: [{ context: '.' }, { context: '.' }], subjects: [] })
+    expect(() => readArchive(path)).toThrow('it contains context . twice')
   })
 
   it('replace a file only if it is empty or an earlier export', () => {
