@@ -1,4 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { parseProperties } from '../../src/config/properties.ts'
 import { startKubernetes } from '../env/kubernetes.ts'
 import { describeOn, real } from '../env/real.ts'
 import { INVALID_VALUES, KAFKA, VALID_VALUES } from '../support/chart-values.ts'
@@ -91,6 +93,34 @@ describeOn([helm], 'the charts', () => {
     const changed = Object.keys(before).filter((name) => before[name] !== after[name])
     expect(Object.keys(before)).toEqual(['operator', 'registry', 'worker'])
     expect(changed).toEqual(['registry'])
+  })
+
+  it('pass on texts that YAML would read as something else, and settings of several lines', async () => {
+    const certificates = '-----BEGIN CERTIFICATE-----\nabc\\\n-----END CERTIFICATE-----'
+    const separate = await charts.render({
+      ...KAFKA,
+      runtimes: 'Separate',
+      operator: { instance: '123' },
+      registry: {
+        oidc: { issuer: 'https://issuer', audience: '4711', tokenSecretName: 'token' },
+        properties: { 'ssl.truststore.certificates': certificates },
+      },
+    })
+    const settings = (program: string, file: string) => {
+      const found = separate.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === `weir-${program}`)
+      return (found as unknown as { readonly data: Readonly<Record<string, string>> }).data[file]!
+    }
+    const registry = parseProperties(settings('registry', 'registry.properties'))
+    expect(registry.get('ssl.truststore.certificates')?.value).toBe(certificates)
+    expect(registry.get('oauthbearer.expected.audience')?.value).toBe('4711')
+    expect(parse(settings('operator', 'operator.yaml'))).toMatchObject({ instance: '123' })
+    const plugins = { maven: { artifacts: ['a:b:1'], repository: 'https://host/a,b' } }
+    const embedded = await charts.render({ ...KAFKA, worker: { java: { enabled: true }, plugins } })
+    const env = embedded
+      .flatMap(podTemplates)
+      .flatMap(({ spec }) => spec.initContainers ?? [])
+      .flatMap(({ env = [] }) => env)
+    expect(env).toEqual([{ name: 'MAVEN_REPOSITORY', value: 'https://host/a,b' }])
   })
 
   it('scale existing workloads that set no number of replicas and request CPU', async () => {
@@ -218,6 +248,7 @@ type PodTemplate = {
     readonly annotations: Readonly<Record<string, string>>
   }
   readonly spec: {
+    readonly initContainers?: readonly { readonly env?: readonly { name: string; value?: string }[] }[]
     readonly containers: readonly {
       readonly image: string
       readonly env?: readonly { name: string; value?: string; valueFrom?: object }[]

@@ -62,7 +62,7 @@ spec:
           valueFrom: { secretKeyRef: { name: {{ $plugins.maven.repositorySecretName }}, key: url } }
       {{- else if $plugins.maven.repository }}
       env:
-        - { name: MAVEN_REPOSITORY, value: {{ $plugins.maven.repository }} }
+        - { name: MAVEN_REPOSITORY, value: {{ $plugins.maven.repository | quote }} }
       {{- end }}
       securityContext:
         {{- include "weir.containerSecurity" . | nindent 8 }}

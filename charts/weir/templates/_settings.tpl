@@ -14,8 +14,8 @@ authentication.method: {{ concat (ternary (list "BASIC") list (ne $values.users.
 weir.authentication.users.file: /etc/weir/{{ $name }}-users/users
 {{- end }}
 {{- if $values.oidc.issuer }}
-oauthbearer.expected.issuer: {{ $values.oidc.issuer }}
-oauthbearer.expected.audience: {{ $values.oidc.audience }}
+oauthbearer.expected.issuer: {{ $values.oidc.issuer | quote }}
+oauthbearer.expected.audience: {{ $values.oidc.audience | quote }}
 {{- end }}
 {{- if $values.permissions.configMapName }}
 weir.authorization.permissions.file: /etc/weir/{{ $name }}-permissions/permissions.yaml
@@ -87,7 +87,7 @@ operator.yaml: |
 {{- else -}}
 {{ $program }}.properties: |
 {{- range $key, $value := include (printf "weir.%sSettings" $program) $root | fromYaml }}
-  {{ $key }}={{ $value | replace "\\" "\\\\" }}
+  {{ $key }}={{ $value | replace "\\" "\\\\" | replace "\n" "\\n" }}
 {{- end }}
 {{- end -}}
 {{- end -}}
@@ -97,7 +97,7 @@ operator.yaml: |
 apiVersion: config.weir.dev/v1alpha1
 kind: OperatorConfig
 {{- with .Values.operator.instance }}
-instance: {{ . }}
+instance: {{ . | quote }}
 {{- end }}
 allowInlineSecrets: {{ .Values.operator.allowInlineSecrets }}
 watchNamespaces: {{ include "weir.watched" . | fromYamlArray | toJson }}
