@@ -48,12 +48,12 @@ export type SourceContext<Config> = TaskContext<Config> & {
   readonly committedOffset: (partition: Position) => Position | undefined
   /**
    * Registers a listener that is called with each batch when it is in the log, was skipped, or was aborted with its
-   * transaction, for sources that acknowledge records to their origin.
+   * transaction, for sources that acknowledge records to their origin. An error of it is logged.
    */
   readonly onStored: (listener: StoredListener) => void
   /**
    * Registers a listener that is called each time offsets of this task were committed, and at each interval of commits without
-   * new offsets.
+   * new offsets. An error of it is logged.
    */
   readonly onCommitted: (listener: () => void) => void
   /**

@@ -94,14 +94,22 @@ export class SourcePoller {
   }
 
   get listeners(): SourceListeners {
+    const onStored = this.#onStored
     return {
-      isIndependent: this.#onStored === undefined && this.#onCommitted === undefined,
-      onStored: this.#onStored,
+      isIndependent: onStored === undefined && this.#onCommitted === undefined,
+      onStored: onStored && ((batch, positions) => this.#notify('stored records', () => onStored(batch, positions))),
       onCommitted: (committed) => {
         for (const { partition, offset } of committed) this.#committed.set(partitionId(partition), offset)
-        this.#onCommitted?.()
+        this.#notify('committed offsets', () => this.#onCommitted?.())
       },
     }
+  }
+
+  /** As in Kafka Connect, a listener that fails does not fail the task: the records are stored. */
+  #notify(what: string, notify: () => void): void {
+    Promise.try(notify).catch((error: unknown) => {
+      this.#options.log.error({ err: error }, `the source failed when it was notified of ${what}; its task continues`)
+    })
   }
 
   async close(): Promise<void> {

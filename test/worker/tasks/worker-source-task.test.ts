@@ -210,6 +210,32 @@ describe('WorkerSourceTask', () => {
     await expect.poll(() => valuesOf(broker)).toEqual(['0'])
   })
 
+  it.each([
+    ['at-least-once', {}],
+    ['exactly-once', { transactionalId: 'in-0' }],
+  ])('continues and commits when a listener of its source fails, with %s delivery', async (_, own) => {
+    const broker = await openLog()
+    const notified: string[] = []
+    const fail = (what: string) => {
+      notified.push(what)
+      throw new Error('the origin does not accept it')
+    }
+    const poll: SourceConnector['poll'] = async function* ({ onStored, onCommitted, signal }) {
+      onStored(() => fail('stored'))
+      onCommitted(async () => fail('committed'))
+      yield [record(0)]
+      await expect.poll(() => [...new Set(notified)].sort()).toEqual(['committed', 'stored'])
+      yield [record(1)]
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    }
+    const task = startSource(broker, poll, {}, { worker: { ...TASK_DEFAULTS, commitIntervalMs: 1 }, ...own })
+    await expect.poll(() => valuesOf(broker)).toEqual(['0', '1'])
+    await task.stop()
+    expect(task.said).toEqual([{ type: 'running' }])
+    expect(task.counters.commitFailures).toBe(0)
+    expect(String((await readRecords(broker, 'offsets')).at(-1)?.value)).toBe('{"at":2}')
+  })
+
   it('fails with the non-retriable error of its source', async () => {
     const broker = await openLog()
     const task = startSource(broker, async function* () {
