@@ -254,7 +254,8 @@ export type SinkTask = {
   readonly readsAhead?: boolean
   /**
    * When this resolves, all records that were put must be stored; then `offsets` (the next offsets to read) are committed.
-   * Return other offsets to commit those instead. A partition without an offset is not committed.
+   * Return other offsets to commit those instead. A partition without an offset is not committed. If this fails, the task
+   * continues: the records since the last commit are put again.
    */
   readonly flush?: (
     offsets: readonly SinkPosition[],

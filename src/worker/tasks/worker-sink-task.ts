@@ -59,6 +59,8 @@ export class WorkerSinkTask {
   #seeks: SinkPosition[] = []
   #pausedBySink: readonly TopicPartition[] = []
   #commitAtMs = 0
+  /** Why the sink did not flush; undefined since it has. */
+  #flushError: unknown
   /** Set when the task has failed, so that closing it does not commit records that the sink did not accept. */
   #hasFailed = false
 
@@ -136,7 +138,8 @@ export class WorkerSinkTask {
       plugin,
       policy,
       offsets: this.#offsets,
-      status: this.#status,
+      // A sink that accepts the records again has not flushed them yet.
+      status: { setError: (error) => this.#status.setError(error ?? this.#flushError) },
       counters,
       clock,
       log,
@@ -220,15 +223,15 @@ export class WorkerSinkTask {
     else consumer.resume(partitions.filter((partition) => !pausedBySink.has(partitionKey(partition))))
   }
 
-  async #commit(): Promise<void> {
+  async #commit(isClosing = false): Promise<void> {
     await this.#delivery?.settled()
     const { clock, counters, spec, log } = this.#context
     const startMs = clock.monotonicMs()
     this.#commitAtMs = startMs + spec.worker.commitIntervalMs
     const pending = this.#offsets.pending()
     if (pending.length === 0 || this.#hasFailed) return
-    // A failed flush of the sink fails the task; a failed commit to the broker is retried.
-    const safe = await this.#flush(pending)
+    const safe = await this.#flush(pending, isClosing)
+    if (safe === undefined) return
     try {
       const { commitTimeoutMs } = spec.worker
       await withTimeout(
@@ -246,10 +249,25 @@ export class WorkerSinkTask {
     countCommitMs(counters, clock.monotonicMs() - startMs)
   }
 
-  /** As in Kafka Connect, offsets that the sink returns are ignored if they would skip records or are of partitions of another task. */
-  async #flush(pending: readonly SinkPosition[]): Promise<readonly SinkPosition[]> {
+  /**
+   * As in Kafka Connect, offsets that the sink returns are ignored if they would skip records or are of partitions of another task.
+   * Resolves to undefined if the sink fails: the task reads again what it has not committed, as in Kafka Connect.
+   */
+  async #flush(pending: readonly SinkPosition[], isClosing: boolean): Promise<readonly SinkPosition[] | undefined> {
     await this.#deadLetters?.flush()
-    const safe = (await this.#plugin?.flush?.(pending)) ?? pending
+    let safe: readonly SinkPosition[]
+    try {
+      safe = (await this.#plugin?.flush?.(pending)) ?? pending
+    } catch (error) {
+      this.#context.counters.commitFailures += 1
+      this.#context.log.error(
+        { err: error, offsets: pending },
+        'the sink did not flush: its records since the last commit are read again',
+      )
+      if (!isClosing) this.#rewind(error)
+      return undefined
+    }
+    this.#setFlushError(undefined)
     const invalid = safe.filter((position) => !this.#offsets.isDelivered(position))
     if (invalid.length === 0) return safe
     this.#context.log.warn(
@@ -257,6 +275,23 @@ export class WorkerSinkTask {
       'offsets that the sink returned are not committed: their partitions are not assigned, or records before them were not put',
     )
     return safe.filter((position) => !invalid.includes(position))
+  }
+
+  /** Reads again from the last committed offsets, also a batch that waits for its retry. */
+  #rewind(error: unknown): void {
+    const positions = this.#offsets.rewound()
+    const wasBlocked = this.#delivery?.isBlocked
+    this.#setFlushError(error)
+    this.#delivery?.drop(positions)
+    const isUnblocked = wasBlocked && !this.#delivery?.isBlocked
+    if (this.#consumer && isUnblocked && !this.#paused) this.#setConsumerPaused(this.#consumer, false)
+    this.#consumer?.seek(positions)
+  }
+
+  #setFlushError(error: unknown): void {
+    this.#flushError = error
+    // A batch that waits for its retry is the reason that the status shows.
+    if (error !== undefined || !this.#delivery?.isBlocked) this.#status.setError(error)
   }
 
   async #assigned(partitions: readonly TopicPartition[]): Promise<void> {
@@ -269,7 +304,7 @@ export class WorkerSinkTask {
   }
 
   async #revoked(partitions: readonly TopicPartition[]): Promise<void> {
-    if (!this.#hasFailed) await this.#commit()
+    if (!this.#hasFailed) await this.#commit(true)
     await this.#lost(partitions)
   }
 
@@ -279,6 +314,7 @@ export class WorkerSinkTask {
     this.#context.counters.partitions -= partitions.length
     this.#context.counters.recordsLag = this.#offsets.lagMax()
     this.#delivery?.drop(partitions)
+    this.#setFlushError(undefined)
     await this.#plugin?.close?.(partitions)
   }
 

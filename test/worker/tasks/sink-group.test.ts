@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
-import { defineSink, type SinkPosition, type SinkTask, z } from '../../../src/sdk/index.ts'
+import { defineSink, RetriableError, type SinkPosition, type SinkTask, z } from '../../../src/sdk/index.ts'
 import { describeConcurrently, poll } from '../../support/concurrent-tests.ts'
 import { startTask, TASK_DEFAULTS } from '../../support/task.ts'
 import { openTestBroker, produceTexts } from '../../support/topic.ts'
@@ -37,6 +37,72 @@ describeConcurrently('a sink task in its group', () => {
     await poll(() => offers).toEqual([])
     await task.stop()
     expect(await broker.groups.offsets('connect-out')).toEqual([{ topic: 'lines', partition: 0, offset: 1 }])
+  })
+
+  it('reads again from the last commit when its sink does not flush, and shows the error until it does', async () => {
+    const broker = await openTestBroker('lines')
+    await produceTexts(broker, 'lines', 'a')
+    const stored: unknown[] = []
+    let put: unknown[] = []
+    let isFull = false
+    const task = startSink(
+      broker,
+      {
+        put: (records) => void put.push(...records.map(({ value }) => value)),
+        flush: () => {
+          const values = put
+          put = []
+          if (isFull && values.length > 0) {
+            isFull = false
+            throw new Error('the disk is full')
+          }
+          stored.push(...values)
+        },
+      },
+      1,
+    )
+    await poll(() => stored).toEqual(['a'])
+    isFull = true
+    await produceTexts(broker, 'lines', 'b', 'c')
+    await poll(() => stored).toEqual(['a', 'b', 'c'])
+    await poll(async () => (await broker.groups.offsets('connect-out'))[0]?.offset).toBe(3)
+    const running = { type: 'running' }
+    const trace = expect.stringContaining('the disk is full')
+    await poll(() => task.said).toEqual([running, { ...running, retryTrace: trace }, running])
+    expect(task.counters.commitFailures).toBe(1)
+    await task.stop()
+  })
+
+  it('reads again from its first record when its sink does not flush before the first commit, also a batch that was rejected', async () => {
+    const broker = await openTestBroker('lines')
+    await produceTexts(broker, 'lines', 'a')
+    const seen: unknown[] = []
+    let isRejected = false
+    let flushes = 0
+    const task = startSink(
+      broker,
+      {
+        put: (records) => {
+          const values = records.map(({ value }) => value)
+          seen.push(...values)
+          if (!values.includes('b') || flushes > 0) return
+          isRejected = true
+          throw new RetriableError('busy', { retryAfterMs: 60_000 })
+        },
+        flush: (offsets) => {
+          if (!isRejected) return []
+          flushes += 1
+          if (flushes === 1) throw new Error('the disk is full')
+          return offsets
+        },
+      },
+      1,
+    )
+    await poll(() => seen).toEqual(['a'])
+    await produceTexts(broker, 'lines', 'b')
+    await poll(() => seen).toEqual(['a', 'b', 'a', 'b'])
+    await task.stop()
+    expect(await broker.groups.offsets('connect-out')).toEqual([{ topic: 'lines', partition: 0, offset: 2 }])
   })
 
   it('gives its sink no timestamp for a record of the log without one', async () => {

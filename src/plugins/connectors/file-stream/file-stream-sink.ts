@@ -36,17 +36,12 @@ appended to it, and its record is written again as a line of its own.
 })
 
 function toFile(handle: FileHandle, file: string): SinkTask {
-  const onWriteError = (error: Error) => {
-    throw new Error(
-      `cannot write to '${file}': ${error.message}. No record is lost: correct the cause, then restart the task`,
-      {
-        cause: error,
-      },
-    )
+  const failing = (consequence: string) => (error: Error) => {
+    throw new Error(`cannot write to '${file}': ${error.message}. No record is lost: ${consequence}`, { cause: error })
   }
   return {
-    put: (records) => handle.appendFile(toLines(records)).catch(onWriteError),
-    flush: () => sync(handle).catch(onWriteError),
+    put: (records) => handle.appendFile(toLines(records)).catch(failing('correct the cause, then restart the task')),
+    flush: () => sync(handle).catch(failing('the records since the last commit are written again')),
     stop: () => handle.close(),
   }
 }
