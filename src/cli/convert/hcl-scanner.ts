@@ -15,10 +15,10 @@ const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '
 const IDENTIFIER = /[\p{L}_][\p{L}\p{N}_-]*/uy
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const HEREDOC = /<<(-?)([\p{L}_][\p{L}\p{N}_-]*)[ \t]*\r?\n/uy
-const BLANKS = /(?:[ \t]|\/\*[\s\S]*?\*\/)*/y
-const LINES = /(?:[ \t\r\n]|#[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y
-const COMMENT = /#[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\//y
-const END_OF_EXPRESSION = /(?:[ \t]|\/\*[\s\S]*?\*\/)*(?:[\r\n,}\]]|#|\/\/|$)/y
+const BLANKS = /[ \t]+/y
+const LINES = /(?:[ \t\r\n]|#[^\n]*|\/\/[^\n]*)+/y
+const LINE_COMMENT = /#[^\n]*|\/\/[^\n]*/y
+const END_OF_EXPRESSION = /[\r\n,}\]]|#|\/\/|$/y
 /** Templates within texts within templates. */
 const TEMPLATE_DEPTH_MAX = 200
 const OPENING = '([{'
@@ -52,8 +52,11 @@ export class HclScanner {
   }
 
   get isAtEndOfExpression(): boolean {
-    END_OF_EXPRESSION.lastIndex = this.position
-    return END_OF_EXPRESSION.test(this.#text)
+    const start = this.position
+    this.skipBlanks()
+    const isAtEnd = this.#isBeforeEndOfExpression()
+    this.position = start
+    return isAtEnd
   }
 
   /** Whether a list or map is computed by `for`. */
@@ -66,11 +69,11 @@ export class HclScanner {
   }
 
   skipBlanks(): void {
-    this.#match(BLANKS)
+    this.#skip(BLANKS)
   }
 
   skipLines(): void {
-    this.#match(LINES)
+    this.#skip(LINES)
   }
 
   next(character: string): boolean {
@@ -164,8 +167,14 @@ export class HclScanner {
     const start = this.position
     let depth = 0
     while (this.position < this.#text.length) {
-      const character = this.#text[this.position]!
-      if (depth === 0 && this.isAtEndOfExpression) break
+      const end = this.position
+      this.skipBlanks()
+      if (depth === 0 && this.#isBeforeEndOfExpression()) {
+        this.position = end
+        break
+      }
+      const character = this.#text[this.position]
+      if (character === undefined) break
       if (this.string() !== undefined || this.heredoc() !== undefined || this.#skipComment()) continue
       if (OPENING.includes(character)) depth += 1
       if (CLOSING.includes(character)) depth -= 1
@@ -224,9 +233,28 @@ export class HclScanner {
 
   /** Returns false if there is no comment here. */
   #skipComment(): boolean {
-    if (this.#match(COMMENT) !== undefined) return true
+    if (this.#match(LINE_COMMENT) !== undefined || this.#skipBlockComment()) return true
     if (this.#text.startsWith('/*', this.position)) throw this.error('a comment is not closed')
     return false
+  }
+
+  /** Skips what matches, and comments that are closed. */
+  #skip(pattern: RegExp): void {
+    do this.#match(pattern)
+    while (this.#skipBlockComment())
+  }
+
+  /** Returns false if no comment begins here, or it is not closed. Its end is searched once: a pattern would try several ends. */
+  #skipBlockComment(): boolean {
+    const end = this.#text.startsWith('/*', this.position) ? this.#text.indexOf('*/', this.position + 2) : -1
+    if (end < 0) return false
+    this.position = end + 2
+    return true
+  }
+
+  #isBeforeEndOfExpression(): boolean {
+    END_OF_EXPRESSION.lastIndex = this.position
+    return END_OF_EXPRESSION.test(this.#text)
   }
 
   #errorAt(position: number, message: string): HclSyntaxError {

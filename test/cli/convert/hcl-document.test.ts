@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readHclDocument } from '../../../src/cli/convert/hcl-document.ts'
 import { UnevaluatedExpression } from '../../../src/cli/convert/source-object.ts'
+import { cpuMsOf } from '../../support/cpu-time.ts'
 
 function read(text: string): Record<string, unknown> {
   const { documents, errors } = readHclDocument(text, 'main.tf')
@@ -60,6 +61,13 @@ resource "a" "two" {}
     expect(read('v = { a = var.x, b = ["c", var.y] }\n')).toEqual({
       v: { a: expression('var.x'), b: ['c', expression('var.y')] },
     })
+  })
+
+  it('reads comments and blanks in expressions in linear time', async () => {
+    const source = `var.x${' '.repeat(50_000)}${'/* a */ '.repeat(10_000)}+ var.y`
+    const comments = ' /* b */'.repeat(10_000)
+    const check = () => expect(read(`v = ${source}${comments}\n`)).toEqual({ v: expression(source) })
+    expect(await cpuMsOf(check)).toBeLessThan(5_000)
   })
 
   it('knows the line of each field', () => {
