@@ -136,13 +136,13 @@ function exactNumber(value: unknown): unknown {
  * of the last two, nor a key that is no text.
  */
 function structureErrorIn(document: Document): { readonly message: string; readonly offset: number } | undefined {
-  const anchors = new Map<string, unknown>()
+  const anchors = new Map<string, AliasTarget>()
   let found: { readonly message: string; readonly offset: number } | undefined
   const report = (node: Node, message: string) => {
     found = { message, offset: node.range?.[0] ?? startOf(document) }
     return yaml().visit.BREAK
   }
-  const remember = (node: { readonly anchor?: string | undefined }) => {
+  const remember = (node: AliasTarget) => {
     if (node.anchor !== undefined) anchors.set(node.anchor, node)
   }
   yaml().visit(document, {
@@ -150,7 +150,9 @@ function structureErrorIn(document: Document): { readonly message: string; reado
       const anchored = anchors.get(alias.source)
       if (anchored === undefined) return report(alias, `*${alias.source} has no anchor before it`)
       if (at === 'key' && yaml().isCollection(anchored)) return report(alias, KEY_ERROR)
-      return parents.includes(anchored as never) ? report(alias, `*${alias.source} contains itself`) : undefined
+      if (parents.includes(anchored as never)) return report(alias, `*${alias.source} contains itself`)
+      setTarget(alias, anchored)
+      return undefined
     },
     Map(_, map) {
       remember(map)
@@ -167,6 +169,18 @@ function structureErrorIn(document: Document): { readonly message: string; reado
     Scalar: (_, scalar) => remember(scalar),
   })
   return found
+}
+
+type AliasTarget = NonNullable<ReturnType<Alias['resolve']>>
+
+/** The library searches all anchors of the document for each alias, and for each nested one when it counts aliases. */
+function setTarget(alias: Alias, target: AliasTarget): void {
+  const resolve = alias.resolve.bind(alias)
+  alias.resolve = (document, context) => {
+    if (context === undefined) return target
+    context.aliasResolveCache = [target]
+    return resolve(document, context)
+  }
 }
 
 function startOf(document: Document): number {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseYaml, parseYamlDocuments } from '../../src/common/yaml-documents.ts'
+import { cpuMsOf } from '../support/cpu-time.ts'
 
 /** The errors of the documents of a text, with their positions. */
 function errorsIn(text: string) {
@@ -105,6 +106,12 @@ describe('an invalid document of a YAML text', () => {
       return at === 0 ? 'a0: &a0 {x: 1}' : `a${at}: &a${at} {${merge || 'k: '}[${before}]}`
     })
     expect(errorsIn(levels.join('\n'))).toEqual([expect.stringContaining('Excessive alias count')])
+  })
+
+  it('is read in linear time with 20,000 lines of different anchors and aliases', { tags: ['slow'] }, async () => {
+    const lines = Array.from({ length: 10_000 }, (_, at) => `a${at}: &x${at} {k: ${at}}\nb${at}: {<<: *x${at}}`)
+    const read = () => expect(parseYamlDocuments(lines.join('\n'))[0]?.value).toMatchObject({ b9999: { k: 9_999 } })
+    expect(await cpuMsOf(read)).toBeLessThan(5_000)
   })
 
   it('reports a second key of a map that has 20,000 keys', { tags: ['slow'] }, () => {
