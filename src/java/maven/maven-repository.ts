@@ -34,6 +34,8 @@ const DOWNLOAD_BYTES_MAX = 1_024 * 1_048_576
 const TIMEOUT_MS = 600_000
 const RETRY_MS = 20_000
 const BACKOFF: Backoff = { firstMs: 200, maxMs: 5_000 }
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+const REDIRECTS_MAX = 10
 /** Number of requests at the same time. */
 const REQUESTS_MAX = 8
 
@@ -193,20 +195,38 @@ export class MavenRepository {
     use: (response: Response) => Promise<Result>,
     method: 'GET' | 'HEAD',
   ): Promise<Result> {
-    const response = await fetch(`${this.url}/${path}`, {
-      method,
-      headers: this.#authorization === undefined ? {} : { authorization: this.#authorization },
-      signal: AbortSignal.timeout(this.#timeoutMs),
-    })
+    const response = await this.#fetch(path, what, method)
     const { status } = response
-    if (!isAllowed(new URL(response.url))) {
-      throw await cancelled(response, unavailable(what, `${this.url} redirects to ${response.url}, which is not HTTPS`))
-    }
     if (response.ok) return use(response)
     await cancelled(response, undefined)
     if (status === 404 || status === 410) throw notFound(what, this.url)
     if (status === 429 || status >= 500) throw new TransientResponse(`HTTP status ${status}`)
     throw unavailable(what, `${this.url} answers with HTTP status ${status}`)
+  }
+
+  /** Follows redirects over allowed addresses only: who can change one response on its way chooses where the next one is from. */
+  async #fetch(path: string, what: string, method: 'GET' | 'HEAD'): Promise<Response> {
+    const signal = AbortSignal.timeout(this.#timeoutMs)
+    const own = new URL(this.url).origin
+    let url = new URL(`${this.url}/${path}`)
+    for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
+      // The credentials are those of the repository.
+      const authorization = url.origin === own ? this.#authorization : undefined
+      const response = await fetch(url, {
+        method,
+        headers: authorization === undefined ? {} : { authorization },
+        signal,
+        redirect: 'manual',
+      })
+      const location = response.headers.get('location')
+      if (location === null || !REDIRECTS.has(response.status)) return response
+      await cancelled(response, undefined)
+      const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
+      if (next === undefined || !isAllowed(next))
+        throw unavailable(what, `${this.url} redirects to ${next?.origin ?? location}, which is not HTTPS`)
+      url = next
+    }
+    throw unavailable(what, `${this.url} redirects more than ${REDIRECTS_MAX} times`)
   }
 
   async #takeTurn(): Promise<void> {

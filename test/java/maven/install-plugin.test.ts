@@ -129,14 +129,48 @@ describe('the address of a repository', () => {
     expect(() => new MavenRepository(address)).toThrow('an HTTPS address is expected')
   })
 
-  it('must not redirect to HTTP', async () => {
+  it('must not redirect to HTTP, also if that redirects to an allowed address', async () => {
     const { repository, path } = await prepared()
-    repository.intercept = ({ url }, response) => {
-      if (!url?.endsWith('.pom')) return false
-      response.writeHead(302, { location: 'http://0.0.0.0:9/' }).end()
+    const other = repository.url.replace('127.0.0.1', '0.0.0.0')
+    repository.intercept = ({ url = '', headers }, response) => {
+      const isOther = headers.host === new URL(other).host
+      if (!isOther && !url.endsWith('.pom')) return false
+      if (!isOther && url.includes('?moved')) return false
+      response
+        .writeHead(302, { location: `${isOther ? repository.url : other}${url.replace('/maven', '')}?moved` })
+        .end()
       return true
     }
-    await expect(install(repository, path)).rejects.toMatchObject({ code: 'repository_unavailable' })
+    await expect(install(repository, path)).rejects.toMatchObject({
+      code: 'repository_unavailable',
+      message: expect.stringContaining(`redirects to ${new URL(other).origin}, which is not HTTPS`),
+    })
+    expect(repository.requests.filter((request) => request.includes('moved'))).toEqual([])
+  })
+
+  it('gets its credentials, and an address to which it redirects does not', async () => {
+    const { repository, path } = await prepared()
+    const received = new Set<string>()
+    const other = repository.url.replace('127.0.0.1', 'localhost')
+    repository.intercept = ({ url = '', headers }, response) => {
+      const host = new URL(`http://${headers.host}`).hostname
+      received.add(`${host} ${headers.authorization}`)
+      if (host === 'localhost') return false
+      response.writeHead(302, { location: other.replace('/maven', url) }).end()
+      return true
+    }
+    const url = repository.url.replace('//', '//user:password@')
+    await installPlugin(parseCoordinates(PLUGIN), new MavenRepository(url, { retryMs: 0 }), path, SILENT)
+    expect([...received].sort()).toEqual(['127.0.0.1 Basic dXNlcjpwYXNzd29yZA==', 'localhost undefined'])
+  })
+
+  it('must not redirect for ever', async () => {
+    const { repository, path } = await prepared()
+    repository.intercept = ({ url = '' }, response) => {
+      response.writeHead(302, { location: url }).end()
+      return true
+    }
+    await expect(install(repository, path)).rejects.toThrow('redirects more than 10 times')
   })
 })
 
