@@ -11,6 +11,7 @@ import {
   type Members,
   membersOf,
   oncePerSchema,
+  ownMember,
   replaceNullField,
   requireObject,
   structOf,
@@ -64,7 +65,7 @@ export const cast = sideTransforms({
       }
       if (schema === null) {
         const members = requireObject(value, 'cast types')
-        const casts = [...fields].map(([name, target]) => [name, castValue(null, members[name], target)])
+        const casts = [...fields].map(([name, target]) => [name, castValue(null, ownMember(members, name), target)])
         return { schema, value: { ...members, ...Object.fromEntries(casts) } }
       }
       const updated = changed(schema)

@@ -1,5 +1,5 @@
 import { ConfigError, type Field, type Schema } from '../../sdk/index.ts'
-import { fieldOf, type Members, memberOf, requireObject, requireStruct } from './struct-access.ts'
+import { fieldOf, type Members, memberOf, ownMember, requireObject, requireStruct } from './struct-access.ts'
 
 /** Field names from the outermost to the innermost; never empty. */
 export type FieldPath = readonly string[]
@@ -74,7 +74,7 @@ export function memberAt(members: Members, path: FieldPath): unknown {
   let value: unknown = members
   for (const name of path) {
     if (value === null || value === undefined) return null
-    value = requireObject(value, PURPOSE)[name]
+    value = ownMember(requireObject(value, PURPOSE), name)
   }
   return value ?? null
 }

@@ -7,6 +7,7 @@ import {
   memberOf,
   membersOf,
   oncePerSchema,
+  ownMember,
   replaceNullField,
   requireObject,
   requireStruct,
@@ -61,7 +62,7 @@ export const headerFrom = sideTransforms({
         return {
           schema,
           value: Object.fromEntries(kept),
-          headers: added((name) => ({ value: members[name] ?? null, schema: null })),
+          headers: added((name) => ({ value: ownMember(members, name) ?? null, schema: null })),
         }
       }
       const struct = requireStruct(value, schema, purpose)

@@ -13,7 +13,14 @@ import {
 } from '../../sdk/index.ts'
 import { toInteger } from './cast-number.ts'
 import { sideTransforms } from './key-value-transforms.ts'
-import { membersOf, nonEmptyListField, replaceNullField, requireObject, requireStruct } from './struct-access.ts'
+import {
+  membersOf,
+  nonEmptyListField,
+  ownMember,
+  replaceNullField,
+  requireObject,
+  requireStruct,
+} from './struct-access.ts'
 
 const PURPOSE = 'mask fields'
 
@@ -43,7 +50,7 @@ export const maskField = sideTransforms({
     return ({ schema, value }) => {
       if (schema === null) {
         const members = requireObject(value, PURPOSE)
-        const changed = fields.map((name) => [name, mask(members[name], null)])
+        const changed = fields.map((name) => [name, mask(ownMember(members, name), null)])
         return { schema, value: { ...members, ...Object.fromEntries(changed) } }
       }
       const struct = requireStruct(value, schema, PURPOSE)

@@ -23,6 +23,11 @@ export function requireStructOrNull(value: unknown, schema: Schema, purpose: str
   return value === null || value === undefined ? null : requireStruct(value, schema, purpose)
 }
 
+/** Returns a member of a schemaless object; undefined if there is none, also for a name such as `constructor`. */
+export function ownMember(members: Members, name: string): unknown {
+  return Object.hasOwn(members, name) ? members[name] : undefined
+}
+
 /** Returns a field's value. If it is null and `withDefault` is set, returns the default of the field. */
 export function memberOf(struct: Members, { name, schema }: Field, withDefault = true): unknown {
   return struct[name] ?? (withDefault ? schema.default : undefined) ?? null

@@ -24,6 +24,7 @@ import {
   type Members,
   membersOf,
   oncePerSchema,
+  ownMember,
   replaceNullField,
   requireObject,
   requireStructOrNull,
@@ -105,7 +106,7 @@ ignored, and the supported time zones are UTC, GMT and offsets.
       if (schema === null) {
         if (name === '' || value === null || value === undefined) return { schema, value: convert(value, null) }
         const members = requireObject(value, PURPOSE)
-        return { schema, value: { ...members, [name]: convert(members[name], null) } }
+        return { schema, value: { ...members, [name]: convert(ownMember(members, name), null) } }
       }
       if (name === '') return { schema: formFor(schema), value: convert(value, schema) }
       const struct = requireStructOrNull(value, schema, PURPOSE)

@@ -5,6 +5,7 @@ import {
   membersOf,
   nonEmptyListField,
   oncePerSchema,
+  ownMember,
   replaceNullField,
   requireObject,
   requireStruct,
@@ -38,7 +39,7 @@ export const valueToKey = defineTransform({
       const { value, valueSchema } = record
       if (valueSchema === null) {
         const members = requireObject(value, PURPOSE)
-        const key = Object.fromEntries(fields.map((name) => [name, members[name] ?? null]))
+        const key = Object.fromEntries(fields.map((name) => [name, ownMember(members, name) ?? null]))
         return { ...record, keySchema: null, key }
       }
       const struct = requireStruct(value, valueSchema, PURPOSE)
