@@ -20,6 +20,7 @@ import {
   TIME,
 } from '../../../../sdk/index.ts'
 import { itemsFromText } from '../array-text.ts'
+import { moneyNumber } from '../money-text.ts'
 import type { ResultField } from '../row-stream.ts'
 import { microsFromText, timeFromText } from '../time-text.ts'
 import { type TimeZone, UTC } from '../time-zone.ts'
@@ -113,7 +114,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   oid: { schema: INT64, read: Number, compact: parseInteger },
   float4: { schema: FLOAT32, read: Number, compact: parseDouble },
   float8: { schema: FLOAT64, read: Number, compact: parseDouble },
-  money: { schema: FLOAT64, read: readMoney },
+  money: { schema: FLOAT64, read: (text) => Number(moneyNumber(text)) },
   date: { schema: DATE, read: (text) => dateFromMs(microsFromText(text, UTC) / 1000), compact: parseDate },
   time: { schema: TIME, read: timeFromText },
   timetz: { schema: TIME, read: timeFromText },
@@ -123,11 +124,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
 /** Returns a number if it is exact, otherwise a bigint. */
 export function readLong(text: string): number | bigint {
   return text.length < 16 ? Number(text) : int64(BigInt(text))
-}
-
-function readMoney(text: string): number {
-  const amount = Number(text.replace(/[^\d.]/g, ''))
-  return /^\(|-/.test(text) ? -amount : amount
 }
 
 /** Number of decimal digits that always fit in an int64. */

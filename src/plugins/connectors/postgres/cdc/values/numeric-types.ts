@@ -14,6 +14,7 @@ import {
   type Schema,
   STRING,
 } from '../../../../../sdk/index.ts'
+import { moneyNumber } from '../../money-text.ts'
 import type { DecimalMode } from './value-settings.ts'
 import type { ValueType } from './value-type.ts'
 
@@ -76,13 +77,6 @@ export function moneyType(digits: number, mode: DecimalMode): ValueType {
     case 'precise':
       return { schema: decimal(digits), decode: (text) => rounded(decimalParts(moneyNumber(text)), digits) }
   }
-}
-
-/** Removes the currency and the separators of thousands. A locale may have its decimal separator only before two digits. */
-function moneyNumber(text: string): string {
-  const [, whole = '', fraction = ''] = /^(.*?)(?:[.,](\d\d))?\D*$/s.exec(text) ?? []
-  const isNegative = text.includes('-') || text.includes('(')
-  return `${isNegative ? '-' : ''}${whole.replace(/\D/g, '')}${fraction && `.${fraction}`}`
 }
 
 /** Rounds half up, as Debezium does. */
