@@ -60,7 +60,11 @@ function reading({ noun, plural, valuesIn }: Kind, settings: Settings): ConfigPr
   let opened: Promise<KubernetesApi> | undefined
   return {
     async read(path, keys) {
-      opened ??= openApi(settings)
+      opened ??= openApi(settings).catch((error: unknown) => {
+        // The next reading tries again: a file that is missing now may be mounted later.
+        opened = undefined
+        throw error
+      })
       const api = await opened
       const [, namespace = settings.namespace ?? api.namespace, name = ''] = /^(?:([^/]+)\/)?([^/]+)$/.exec(path) ?? []
       if (name === '') throw new Error(`'${path}' is not a valid ${noun} reference: expected NAMESPACE/NAME or NAME`)

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { directoryProvider } from '../../../src/plugins/providers/directory.ts'
@@ -109,6 +109,19 @@ describe('the Kubernetes config providers', () => {
     expect(asked.path).toBe('/api/v1/namespaces/db/configmaps/places')
     json(response, { data: { host: 'db.example' }, binaryData: { note: text('in bytes') } })
     expect(await reading).toEqual({ host: 'db.example', note: 'in bytes' })
+  })
+
+  it('read a kubeconfig again that was missing before', async () => {
+    const script = await scriptedApi()
+    const file = kubeconfigOf(script.url, 'home')
+    const config = readFileSync(file)
+    rmSync(file)
+    const { read } = secrets({ kubeconfig: file })
+    await expect(read('login', ['user'])).rejects.toThrow(file)
+    writeFileSync(file, config)
+    const reading = read('login', ['user'])
+    json((await script.next()).response, { data: { user: text('ada') } })
+    expect(await reading).toEqual({ user: 'ada' })
   })
 
   it('report a missing object and an invalid reference', async () => {
