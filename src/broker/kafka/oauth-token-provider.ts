@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
-import { text as textOf } from 'node:stream/consumers'
 import { type Clock, systemClock } from '../../common/clock.ts'
 import { messageOf, UserError } from '../../common/errors.ts'
 import { BrokerError } from '../broker-error.ts'
@@ -11,6 +10,8 @@ type Keys = Readonly<Record<string, string>>
 type Token = { readonly value: string }
 
 const REQUEST_TIMEOUT_MS = 10_000
+/** Tokens are headers of HTTP requests elsewhere, so that they are much shorter. */
+const RESPONSE_BYTES_MAX = 1_000_000
 /** Fraction of the lifetime of a token after which it is renewed. */
 const RENEWAL_FRACTION = 0.8
 
@@ -62,13 +63,35 @@ function endpointProvider(
         `${endpoint} returned no token: HTTP ${response.status}`,
       )
     }
-    const { access_token: value, expires_in: seconds = 300 } = JSON.parse(response.body) as {
-      access_token: string
-      expires_in?: number
+    const granted = parseToken(response.body)
+    if (granted === undefined) {
+      throw new BrokerError(
+        'unavailable',
+        `${endpoint} returned no token: the response is not JSON with an access_token`,
+      )
     }
-    cached = { token: { value }, untilMs: clock.monotonicMs() + seconds * 1_000 * RENEWAL_FRACTION }
+    cached = {
+      token: { value: granted.token },
+      untilMs: clock.monotonicMs() + granted.seconds * 1_000 * RENEWAL_FRACTION,
+    }
     return cached.token
   }
+}
+
+/** Returns the token and its lifetime, or undefined for another response. */
+function parseToken(body: string): { readonly token: string; readonly seconds: number } | undefined {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(body)
+  } catch {
+    return undefined
+  }
+  const { access_token: token, expires_in: seconds } = (parsed ?? {}) as {
+    access_token?: unknown
+    expires_in?: unknown
+  }
+  if (typeof token !== 'string' || token === '') return undefined
+  return { token, seconds: typeof seconds === 'number' ? seconds : 300 }
 }
 
 type Response = { readonly status: number; readonly body: string }
@@ -101,6 +124,17 @@ async function postForm(
   sent.end(text)
   const [response] = await responseEvent
   return { status: response.statusCode ?? 0, body: await textOf(response) }
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > RESPONSE_BYTES_MAX) throw new Error(`the response has more than ${RESPONSE_BYTES_MAX} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
 }
 
 /** Except too many requests and timeouts. */

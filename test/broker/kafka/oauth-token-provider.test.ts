@@ -19,6 +19,38 @@ it.each([
   await expect(token()).rejects.toMatchObject({ code, message: `${endpoint} returned no token: HTTP ${status}` })
 })
 
+it.each([
+  ['no JSON', 'gateway is starting'],
+  ['no token', '{"token_type":"bearer"}'],
+  ['an empty token', '{"access_token":""}'],
+  ['null', 'null'],
+])('reports a response with %s as unavailable, and requests another one', async (_, body) => {
+  const bodies = [body, '{"access_token":"token-1"}']
+  const endpoint = await startEndpoint((response) => response.end(bodies.shift()))
+  const token = oauthTokenProvider({ 'sasl.oauthbearer.token.endpoint.url': endpoint }, CREDENTIALS)
+  await expect(token()).rejects.toMatchObject({
+    code: 'unavailable',
+    message: `${endpoint} returned no token: the response is not JSON with an access_token`,
+  })
+  expect(await token()).toEqual({ value: 'token-1' })
+})
+
+it('reads at most 1 MB of a response', async () => {
+  const endpoint = await startEndpoint((response) => {
+    const chunk = ' '.repeat(65_536)
+    const write = () => {
+      while (!response.destroyed && response.write(chunk));
+    }
+    response.on('drain', write).on('error', () => undefined)
+    write()
+  })
+  const token = oauthTokenProvider({ 'sasl.oauthbearer.token.endpoint.url': endpoint }, CREDENTIALS)
+  await expect(token()).rejects.toMatchObject({
+    code: 'unavailable',
+    message: `${endpoint} returned no token: the response has more than 1000000 bytes`,
+  })
+})
+
 it('requests a new token after 80 % of the lifetime of the previous one', async () => {
   let issued = 0
   const endpoint = await startEndpoint((response) => {
