@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { FINALIZER } from '../../controller/finalizer.ts'
@@ -134,7 +134,10 @@ export class DirectoryCluster implements Cluster {
         path !== file && configMaps.some((map) => map.namespace === namespace && map.name === name),
     )
     if (isOthers) return false
-    await writeFile(join(this.#options.path, file), manifestOf({ namespace, name, data }))
+    const path = join(this.#options.path, file)
+    // The earlier one is kept until the new one is complete: a full disk may not lose exported offsets.
+    await writeFile(`${path}.partial`, manifestOf({ namespace, name, data }))
+    await rename(`${path}.partial`, path)
     return true
   }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -191,6 +191,15 @@ describe('a directory cluster', () => {
     write('m.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {k: mine}\n')
     await eventually(async () => (await cluster.configMap('default', 'm')) !== undefined)
     expect(await cluster.writeConfigMap('default', 'm', { k: 'theirs' })).toBe(false)
+  })
+
+  it('keeps a ConfigMap that it cannot replace as a whole', async () => {
+    await cluster.start()
+    await cluster.writeConfigMap('default', 'saved', { k: 'one' })
+    const file = join(folder, 'default.saved.exported.yaml')
+    mkdirSync(`${file}.partial`)
+    await expect(cluster.writeConfigMap('default', 'saved', { k: 'two' })).rejects.toThrow('EISDIR')
+    expect(readFileSync(file, 'utf8')).toContain('one')
   })
 
   it('reads ConfigMaps, and reports a change of one for the resources that refer to it', async () => {
