@@ -59,8 +59,8 @@ export default defineConfig({
           testTimeout: 300_000,
           hookTimeout: 300_000,
           expect: { poll: { timeout: 120_000 } },
-          // One more than the cores that we measure on: most of these tests wait for sessions, elections and probes.
-          maxWorkers: 3,
+          // Two more than the cores that we measure on: most of these tests wait for sessions, elections and probes.
+          maxWorkers: 4,
           // After the fast ones: who broke something simple hears of it first.
           sequence: { groupOrder: 1 },
         },

@@ -55,7 +55,7 @@ const head = (length: number) =>
   `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
 
 describeConcurrently('request bodies', () => {
-  it('wait while others use the byte budget; small bodies do not wait', async () => {
+  it('wait while others use the byte budget; small bodies do not wait', { tags: ['slow'] }, async () => {
     const url = await start({ bodiesBytesMax: 200_000 })
     const slow = await open(url, `${head(150_000)}"${'x'.repeat(100_000)}`)
     const waiting = post(url, `"${'y'.repeat(150_000)}"`)

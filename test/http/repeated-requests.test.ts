@@ -201,7 +201,7 @@ describe('repeated requests', () => {
     expect(responses.map(bodyOf)).toEqual(Array.from({ length: 12 }, () => ({ url: '/state/a', calls: 1 })))
   })
 
-  it('get the responses in the order of all requests, however these are divided', async () => {
+  it('get the responses in the order of all requests, however these are divided', { tags: ['slow'] }, async () => {
     const server = await serve()
     const requests = fc.array(
       fc.record({

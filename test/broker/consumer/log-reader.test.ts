@@ -98,7 +98,7 @@ describe('LogReader of a damaged partition', () => {
     },
   )
 
-  it('reports the damage at each poll until it seeks to another offset', async () => {
+  it('reports the damage at each poll until it seeks to another offset', { tags: ['slow'] }, async () => {
     const { reader } = await open(damagedAt(DAMAGED, (batch) => flipBit(batch, batch.length * 8 - 1)))
     const { error } = await readOn(reader)
     for (let poll = 0; poll < 3; poll++) await expect(reader.poll(0)).rejects.toBe(error)

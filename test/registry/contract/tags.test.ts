@@ -162,7 +162,10 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
 describe('schema tags', () => {
   it.each(Object.entries(ROWS))('%s', (_, row) => expectRow(row))
 
-  it('can be read and changed in a schema that is too large for the main thread', { timeout: 60_000 }, async () => {
+  it('can be read and changed in a schema that is too large for the main thread', {
+    tags: ['slow'],
+    timeout: 60_000,
+  }, async () => {
     const fields = Array.from({ length: 2_000 }, (_, number) => ({
       name: `a_long_name_of_field_${number}`,
       type: 'int',

@@ -187,7 +187,7 @@ function encodings(schema: Schema) {
 }
 
 describe('the columns of rows', () => {
-  it('have the values and the errors of their texts, and the bytes of these values in Avro', () => {
+  it('have the values and the errors of their texts, and the bytes of these values in Avro', { tags: ['slow'] }, () => {
     fc.assert(
       fc.property(table, ({ columns, rows }) => {
         const expected = rows.map((row) => expectedOf(columns, row))

@@ -4,8 +4,8 @@ import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { weirCommand } from '../../support/cli.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { weirCommand } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 function startCommand(command: readonly string[], stdout: 'pipe' | number, stderr: 'pipe' | number) {
   const { file, args, directory } = weirCommand(temporaryDirectory(), command)
