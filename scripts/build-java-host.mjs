@@ -23,6 +23,8 @@ try {
   run(
     'javac',
     [
+      // A compilation is too short for the second JIT compiler: half of the CPU time.
+      ...['-J-XX:TieredStopAtLevel=1', '-J-XX:+UseSerialGC'],
       ...['-Xlint:all', '-Werror', '--release', '17', '-encoding', 'UTF-8', '-proc:none'],
       ...['-cp', classpath, '-d', classes, ...sourceFiles],
     ],

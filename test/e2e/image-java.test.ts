@@ -1,8 +1,8 @@
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { must } from '../env/debian.ts'
 import { type Container, type Image, imageWay } from '../env/image.ts'
+import { compileJava } from '../env/javac.ts'
 import { describeOn, real } from '../env/real.ts'
 import { partDirectory } from '../env/workspace.ts'
 import { filesIn, machineOf, unpackImage } from '../support/image-files.ts'
@@ -136,7 +136,7 @@ async function pluginDirectory(): Promise<string> {
   copyFileSync(javaHost.address.jars.file, join(directory, 'connect-file/connect-file.jar'))
   writeFileSync(join(directory, 'Überschrift.txt'), 'größer\nkleiner\n')
   const source = join(import.meta.dirname, '../support/java/RuntimeProbe.java')
-  await must({ file: 'javac', args: ['--release', '17', '-d', join(directory, 'probe'), source], directory })
+  await compileJava([source], { directory: join(directory, 'probe'), options: ['--release', '17'] })
   return directory
 }
 

@@ -1,6 +1,7 @@
 import { delimiter, join } from 'node:path'
 import { resolveClasspath } from './jars.ts'
 import { javaOfMachine } from './java-toolchain.ts'
+import { missingJavac } from './javac.ts'
 import type { Part } from './part.ts'
 import { run } from './process.ts'
 import { partDirectory } from './workspace.ts'
@@ -23,8 +24,8 @@ export function javaHostPart(name: string): Part<JavaHostAddress> {
     name,
     version: VERSION,
     async find() {
-      const compiles = await run({ file: 'javac', args: ['-version'], directory: '.' }).catch(() => undefined)
-      if (compiles?.code !== 0) return { how: 'missing', detail: 'there is no javac on PATH' }
+      const missing = await missingJavac()
+      if (missing) return missing
       const host = await javaOfMachine.find('java-host', VERSION)
       return host.how === 'missing' ? host : javaOfMachine.find('connect', VERSION)
     },

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { javaOfMachine } from './java-toolchain.ts'
+import { missingJavac } from './javac.ts'
 import type { Part } from './part.ts'
 import { freePort } from './ports.ts'
-import { run, untilReady } from './process.ts'
+import { untilReady } from './process.ts'
 import { accepts } from './tcp.ts'
 import { partDirectory } from './workspace.ts'
 
@@ -17,8 +18,8 @@ export function javaPluginsPart(name: string): Part<JavaPluginsAddress> {
     name,
     version: VERSION,
     async find() {
-      const compiles = await run({ file: 'javac', args: ['-version'], directory: '.' }).catch(() => undefined)
-      if (compiles?.code !== 0) return { how: 'missing', detail: 'there is no javac on PATH' }
+      const missing = await missingJavac()
+      if (missing) return missing
       return javaOfMachine.find('plugins', VERSION)
     },
     async start() {

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect } from 'vitest'
-import { run } from '../env/process.ts'
+import { compileJava } from '../env/javac.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const SOURCE_FILE = join(import.meta.dirname, 'java/RecordingConnectors.java')
@@ -17,8 +16,7 @@ export async function compileRecordingConnectors(classpath: string) {
   const pluginPath = join(directory, 'plugins')
   const location = join(pluginPath, 'recording')
   mkdirSync(location, { recursive: true })
-  const compiled = await run({ file: 'javac', args: ['-cp', classpath, '-d', location, SOURCE_FILE], directory: '.' })
-  expect(compiled).toMatchObject({ code: 0 })
+  await compileJava([SOURCE_FILE], { classpath, directory: location })
   // Config providers are found by manifests only.
   mkdirSync(join(location, 'META-INF/services'), { recursive: true })
   writeFileSync(

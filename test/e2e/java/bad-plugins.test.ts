@@ -11,7 +11,7 @@ import { ALL_ACCESS } from '../../../src/worker/host-access/connector-access.ts'
 import { pluginLimits } from '../../../src/worker/isolation/plugins/plugin-limits.ts'
 import { ProcessPluginHost } from '../../../src/worker/isolation/plugins/process-plugin-host.ts'
 import { workerSettings } from '../../../src/worker/settings.ts'
-import { run } from '../../env/process.ts'
+import { compileJava } from '../../env/javac.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { runWeir } from '../../support/cli.ts'
 import { hostProcesses } from '../../support/recording-connectors.ts'
@@ -36,9 +36,7 @@ async function compilePlugins() {
   const pluginPath = join(temporaryDirectory(), 'plugins')
   const location = join(pluginPath, 'bad')
   mkdirSync(location, { recursive: true })
-  const args = ['-cp', javaHost.address.classpath, '-d', location, ...SOURCES]
-  const compiled = await run({ file: 'javac', args, directory: '.' })
-  expect(compiled).toMatchObject({ code: 0 })
+  await compileJava(SOURCES, { classpath: javaHost.address.classpath, directory: location })
   rmSync(join(location, 'dev/weir/test/BadConnectors$OptionalDependency.class'))
   return { pluginPath, location }
 }

@@ -5,7 +5,7 @@ import { ConnectorChains } from '../../../src/java/connector-chains.ts'
 import { hostAddress, JavaHost } from '../../../src/java/java-host.ts'
 import { javaSource } from '../../../src/java/java-source.ts'
 import { runSource } from '../../../src/sdk/index.ts'
-import { run } from '../../env/process.ts'
+import { compileJava } from '../../env/javac.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
@@ -22,8 +22,7 @@ async function startSource(count: number, recordBytes: number) {
   const sources = ['LargeBatches', 'SingleTaskSource'].map((name) =>
     join(import.meta.dirname, `../../support/java/${name}.java`),
   )
-  const args = ['-cp', javaHost.address.classpath, '-d', location, ...sources]
-  expect(await run({ file: 'javac', args, directory: '.' })).toMatchObject({ code: 0 })
+  await compileJava(sources, { classpath: javaHost.address.classpath, directory: location })
   const address = hostAddress(directory, 'host')
   const host = await JavaHost.start({
     runtime: {

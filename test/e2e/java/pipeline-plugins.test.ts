@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ProcessPluginHost } from '../../../src/worker/isolation/plugins/process-plugin-host.ts'
-import { run } from '../../env/process.ts'
+import { compileJava } from '../../env/javac.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { debeziumSettings } from '../../support/debezium.ts'
 import { installPlugins } from '../../support/java-plugins.ts'
@@ -40,8 +40,7 @@ async function compileSteps(...versions: readonly string[]): Promise<string> {
     mkdirSync(services, { recursive: true })
     for (const [service, name] of Object.entries(MANIFESTS))
       writeFileSync(join(services, service), `${STEPS}$${name}\n`)
-    const args = ['-cp', javaHost.address.classpath, '-d', location, source]
-    expect(await run({ file: 'javac', args, directory: '.' })).toMatchObject({ code: 0 })
+    await compileJava([source], { classpath: javaHost.address.classpath, directory: location })
   }
   return pluginPath
 }

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, writeFileS
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { startJavaConnect } from '../../env/java-connect.ts'
-import { run } from '../../env/process.ts'
+import { compileJava } from '../../env/javac.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { openDisposableBroker, readRecords } from '../../support/topic.ts'
@@ -36,8 +36,7 @@ async function compilePlugins(): Promise<string> {
       writeFileSync(join(services, service), `${className}\n`)
     }
     const files = globSync(`${name}/*.java`, { cwd: SOURCES }).map((file) => join(SOURCES, file))
-    const args = ['-cp', javaHost.address.classpath, '-d', location, ...files]
-    expect(await run({ file: 'javac', args, directory: '.' })).toMatchObject({ code: 0 })
+    await compileJava(files, { classpath: javaHost.address.classpath, directory: location })
   }
   return pluginPath
 }
