@@ -142,7 +142,7 @@ describe('the roles', () => {
   })
 })
 
-describe('a follower', () => {
+describe('a follower', { tags: ['slow'] }, () => {
   it('forwards a write over TLS with the credentials of the caller', async () => {
     const leader = await start({ ...basic(), ...HTTPS })
     // The follower has no authentication; the leader checks the permission.

@@ -124,7 +124,7 @@ describe('export and import', () => {
     expect(await everything(target)).toEqual(archive)
   })
 
-  it('include versions of all formats with their references', async () => {
+  it('include versions of all formats with their references', { tags: ['slow'] }, async () => {
     await registerSchemas(source, 60)
     const archive = await everything(source)
     expect(versionsOf(archive)).toHaveLength(60)

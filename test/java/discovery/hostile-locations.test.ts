@@ -100,7 +100,7 @@ describe('a jar that became something else after it was found', () => {
 })
 
 describe('the thread that finds Java plugins', () => {
-  it('finds the same as the search itself, and reports its progress', async () => {
+  it('finds the same as the search itself, and reports its progress', { tags: ['slow'] }, async () => {
     const root = temporaryDirectory()
     writeFileSync(join(root, 'good.jar'), GOOD)
     writeFileSync(join(root, 'bad.jar'), 'bad')

@@ -114,7 +114,7 @@ const FORMATS: readonly [string, SchemaDefinition, object, readonly string[]][] 
   ],
 ]
 
-describe.each(FORMATS)('%s', (_, schema, value, secrets) => {
+describe.each(FORMATS)('%s', { tags: ['slow'] }, (_, schema, value, secrets) => {
   it.each(['AES128_GCM', 'AES256_GCM', 'AES256_SIV'])('encrypts only tagged fields, with %s', async (algorithm) => {
     const topic = randomUUID()
     const ruleSet = encryptRules({}, { 'encrypt.dek.algorithm': algorithm })

@@ -41,7 +41,7 @@ it('a dead-letter topic that cannot be read in time is reported, and its thread 
   })
 })
 
-it('two requests read dead letters at once, four wait, and a further one is refused', async () => {
+it('two requests read dead letters at once, four wait, and a further one is refused', { tags: ['slow'] }, async () => {
   const reader = await openReader()
   const running = [1, 2, 3, 4, 5, 6].map(() => reader.scan(SCAN))
   await expect(reader.scan(SCAN)).rejects.toMatchObject({ code: 'dead_letters_busy' })
@@ -49,7 +49,7 @@ it('two requests read dead letters at once, four wait, and a further one is refu
   expect(await reader.read('dead', [{ partition: 0, offset: 7 }])).toEqual([undefined])
 })
 
-it('consecutive requests share a thread, which ends when there is no further one', async () => {
+it('consecutive requests share a thread, which ends when there is no further one', { tags: ['slow'] }, async () => {
   const reader = await openReader({ idleMs: 0 })
   const threads = watchThreads()
   await reader.scan(SCAN)
@@ -60,7 +60,7 @@ it('consecutive requests share a thread, which ends when there is no further one
   expect(threads).toHaveLength(2)
 })
 
-it('a request after a failed one is handled by a new thread', async () => {
+it('a request after a failed one is handled by a new thread', { tags: ['slow'] }, async () => {
   const reader = await openReader()
   const threads = watchThreads()
   await reader.scan(SCAN)

@@ -87,6 +87,7 @@ const REFUSED: readonly Row[] = [
 const NAMES = ['a/b', '100%', 'ñandú 🦤', '名前', 'a?b#c', '..%2f', '__proto__', 'constructor', "o'; DROP TABLE x --"]
 
 it('an invalid request to create a connector is rejected with its reason, and nothing is stored', {
+  tags: ['slow'],
   timeout: 30_000,
 }, async () => {
   const { url, broker } = await startTestWorker()
