@@ -30,6 +30,8 @@ export function proxyPath(kind: string, name: string): string {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 const PASSED_ON = ['accept', 'authorization', 'content-type', 'if-none-match']
 const PASSED_BACK = ['content-type', 'etag', 'retry-after', 'cache-control']
+/** A browser shows nothing of a runtime as a page of the console's origin, whatever type the runtime gives it. */
+const NO_PAGE = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' }
 const TIMEOUT_MS = 90_000
 const PATH = /^\/ui\/runtimes\/[^/]+\/[^/]+(\/.*)?$/s
 
@@ -107,7 +109,7 @@ async function passOn(
   const passedBack = PASSED_BACK.flatMap((key) =>
     response.headers[key] ? [[key, response.headers[key]] as const] : [],
   )
-  reply.raw.writeHead(response.statusCode ?? 502, Object.fromEntries(passedBack))
+  reply.raw.writeHead(response.statusCode ?? 502, { ...Object.fromEntries(passedBack), ...NO_PAGE })
   // The client or the runtime went away; there is nobody to report it to.
   await pipeline(response, reply.raw).catch(() => undefined)
 }

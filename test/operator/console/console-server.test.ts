@@ -113,6 +113,16 @@ describe('the console of an operator in a cluster', () => {
     ])
   })
 
+  it('marks what a runtime returns as no page of the console', async () => {
+    const { send, cluster } = await startTestConsole()
+    cluster.apply('Connector', 'orders', connector())
+    const headers = { 'kubernetes-authorization': 'Bearer viewer' }
+    const response = await send('GET', '/ui/runtimes/worker/default/connectors', headers)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-security-policy')).toBe('sandbox')
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
   it('sends the Kubernetes token of a user to no runtime', async () => {
     const { send, received } = await startTestConsole()
     await send('GET', '/ui/runtimes/worker/default/connectors', {
