@@ -5,8 +5,8 @@ import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/env/longest-first.ts'
 
 /**
- * Three projects. `unit` is the fast suite: no process beside this one. `contract` and `e2e` use the real parts that
- * `test/env` brings up once for the whole run.
+ * Two projects. `unit` has the tests that need no other process; the fast suite is those of them without the tag `slow`.
+ * `real` uses the real parts that `test/env` starts once for the whole run.
  */
 export default defineConfig({
   test: {

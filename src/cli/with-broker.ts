@@ -13,7 +13,7 @@ import { printableText } from './terminal/printable-text.ts'
 type Values = BrokerFlags & { readonly config?: string | undefined; readonly set?: string[] | undefined }
 
 export type WithBrokerOptions = {
-  /** Whether a data directory without data becomes one. Otherwise it is an error, as it is probably the wrong directory. */
+  /** Whether a directory without data is initialized. Otherwise it is an error, because it is probably the wrong directory. */
   readonly createsData: boolean
 }
 

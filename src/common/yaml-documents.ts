@@ -173,7 +173,7 @@ function structureErrorIn(document: Document): { readonly message: string; reado
 
 type AliasTarget = NonNullable<ReturnType<Alias['resolve']>>
 
-/** The library searches all anchors of the document for each alias, and for each nested one when it counts aliases. */
+/** Resolves an alias directly. The library would search all anchors of the document for each alias, also for nested ones. */
 function setTarget(alias: Alias, target: AliasTarget): void {
   const resolve = alias.resolve.bind(alias)
   alias.resolve = (document, context) => {

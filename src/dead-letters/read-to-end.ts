@@ -5,7 +5,7 @@ const POLL_MS = 500
 const STALL_MS = 60_000
 
 export type ReadToEndOptions = {
-  /** With `read_uncommitted`, the end is behind open transactions, which are waited for. Default: before the first of them. */
+  /** `read_uncommitted`: the end of the log, after waiting for open transactions. Default: the offset before the first of them. */
   readonly end?: Isolation
   /** How long to wait without any progress, in ms. */
   readonly stallMs?: number

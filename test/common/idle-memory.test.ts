@@ -99,7 +99,7 @@ it('the young generation of an idle thread grows again only when the thread is a
   expect(activeMb).toBeGreaterThan(4)
 })
 
-it('the code that a thread has loaded is written to the compile cache before the thread is collected', {
+it('an idle thread writes the code that it has loaded to the compile cache before it collects its garbage', {
   tags: ['slow'],
 }, async () => {
   const directory = temporaryDirectory()

@@ -95,7 +95,7 @@ describeOn([helm], 'the charts', () => {
     expect(changed).toEqual(['registry'])
   })
 
-  it('pass on texts that YAML would read as something else, and settings of several lines', async () => {
+  it('pass on values that YAML would read as another type, and settings of several lines', async () => {
     const certificates = '-----BEGIN CERTIFICATE-----\nabc\\\n-----END CERTIFICATE-----'
     const separate = await charts.render({
       ...KAFKA,

@@ -76,7 +76,7 @@ describe('tasks in task processes', () => {
     expect(both.map((task) => task.trace())).toEqual([undefined, undefined])
   })
 
-  it('have a young generation of 2 MB when their thread is idle, so that what they need between two waits does not leave it', async () => {
+  it('keep a young generation of 2 MB when their thread is idle, so that short-lived objects are not promoted', async () => {
     const tasks = await openPool(1)
     const task = tasks.start('Collector')
     await until('it to fail', WAIT, () => task.trace() !== undefined)

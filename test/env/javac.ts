@@ -1,8 +1,9 @@
+import { SHORT_LIVED } from './java.ts'
 import type { Found } from './part.ts'
 import { run } from './process.ts'
 
-/** A compilation is too short for the second JIT compiler: these options halve its CPU time. */
-const SHORT_LIVED = ['-J-XX:TieredStopAtLevel=1', '-J-XX:+UseSerialGC']
+/** The options of short runs halve the CPU time of a compilation. */
+const JVM = SHORT_LIVED.map((option) => `-J${option}`)
 
 /** Why there is no Java compiler, undefined if there is one. */
 export async function missingJavac(): Promise<Found | undefined> {
@@ -16,7 +17,7 @@ export async function compileJava(
   { classpath, directory, options = [] }: { classpath?: string; directory: string; options?: readonly string[] },
 ): Promise<void> {
   const args = [
-    ...SHORT_LIVED,
+    ...JVM,
     ...options,
     ...(classpath === undefined ? [] : ['-cp', classpath]),
     ...['-d', directory],

@@ -68,13 +68,13 @@ describe('a registry on an embedded broker', () => {
       '{"subject":"s","version":1,"id":9,"schema":"\\"int\\"","deleted":false}',
     )
     await start()
-    // The first part is indexed in the same turn, and is all of it.
+    // All contents fit into the first part, which is indexed synchronously.
     expect(indexContents.mock.results[0]?.value).toBe(false)
   })
 
   it('has the type of each version after a restart, also if versions of several types have the same text and ID', async () => {
     await broker.topics.create({ name: '_schemas', partitions: 1, configs: { 'cleanup.policy': 'compact' } })
-    // Old versions of Confluent's registry wrote such records.
+    // Old versions of Confluent's registry gave schemas with the same text one ID, whatever their types.
     const schema = '{"type":"string","logicalType":"uuid"}'
     for (const [subject, type] of [['a'], ['b', 'JSON'], [':.c:a', 'JSON']]) {
       const value = { subject, version: 1, id: 1, schemaType: type, schema, deleted: false }

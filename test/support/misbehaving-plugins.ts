@@ -34,7 +34,7 @@ const held: Buffer[] = []
 /** Two of them are more than half of the memory limit of a process in `worker-threads.test.ts`, and one is less. */
 const HELD_BYTES = 52 * 1024 * 1024
 
-/** Throws an error with the size of the young generation after a collection that is to save memory, as of an idle thread. */
+/** Throws an error with the size of the young generation after a collection that reduces memory, as in an idle thread. */
 function collect(): never {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as (options: object) => void

@@ -10,7 +10,7 @@ type Keys = Readonly<Record<string, string>>
 type Token = { readonly value: string }
 
 const REQUEST_TIMEOUT_MS = 10_000
-/** Tokens are headers of HTTP requests elsewhere, so that they are much shorter. */
+/** Limit of a response of the token endpoint. Tokens have a few thousand bytes. */
 const RESPONSE_BYTES_MAX = 1_000_000
 /** Fraction of the lifetime of a token after which it is renewed. */
 const RENEWAL_FRACTION = 0.8
@@ -78,7 +78,7 @@ function endpointProvider(
   }
 }
 
-/** Returns the token and its lifetime, or undefined for another response. */
+/** Returns the token and its lifetime, or undefined if the response contains no token. */
 function parseToken(body: string): { readonly token: string; readonly seconds: number } | undefined {
   let parsed: unknown
   try {

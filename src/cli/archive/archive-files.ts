@@ -105,7 +105,7 @@ export function readArchive(path: string): RegistryArchive {
   return archive
 }
 
-/** What is in an archive twice, such as in one that was merged from two: one of the contents would be lost. */
+/** Returns what the archive contains twice, for example after a merge of two archives. An import would lose one of the two. */
 function repeatedIn({ contexts, subjects }: RegistryArchive): string | undefined {
   const names = [
     ...contexts.map(({ context }) => `context ${context}`),

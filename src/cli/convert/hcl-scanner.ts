@@ -244,7 +244,7 @@ export class HclScanner {
     while (this.#skipBlockComment())
   }
 
-  /** Returns false if no comment begins here, or it is not closed. Its end is searched once: a pattern would try several ends. */
+  /** Returns false if no closed comment begins here. Uses `indexOf`, because a pattern would backtrack over several ends. */
   #skipBlockComment(): boolean {
     const end = this.#text.startsWith('/*', this.position) ? this.#text.indexOf('*/', this.position + 2) : -1
     if (end < 0) return false

@@ -1,8 +1,8 @@
 import { constants } from 'node:os'
 
 /**
- * Ends a command that cannot write its output: as by SIGPIPE when the reader has closed it, such as `head`, else with exit code 3.
- * Commands that change something write their output at the end.
+ * Ends a command whose output cannot be written: with the exit code of SIGPIPE when the reader has closed the pipe, as `head` does,
+ * otherwise with exit code 3. Commands that change something write their output at the end, after the changes.
  */
 export function endOnOutputError(): void {
   process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
@@ -10,6 +10,6 @@ export function endOnOutputError(): void {
     process.stderr.write(`weir: the output cannot be written: ${message}\n`)
     process.exit(3)
   })
-  // It cannot be reported anywhere, and is no reason not to finish.
+  // An error of standard error cannot be reported, and the command can still finish its work.
   process.stderr.on('error', () => undefined)
 }

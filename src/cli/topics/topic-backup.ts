@@ -7,7 +7,7 @@ const BATCH_RECORDS = 1_000
 
 /**
  * Writes all records of a topic up to its present end to a file. Resolves to their number. Waits for open transactions: without
- * their records and those behind them, the backup would not be complete.
+ * their records and those after them, the backup would be incomplete.
  */
 export async function backUpTopic(
   broker: Broker,

@@ -30,7 +30,7 @@ export function proxyPath(kind: string, name: string): string {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 const PASSED_ON = ['accept', 'authorization', 'content-type', 'if-none-match']
 const PASSED_BACK = ['content-type', 'etag', 'retry-after', 'cache-control']
-/** A browser shows nothing of a runtime as a page of the console's origin, whatever type the runtime gives it. */
+/** Keep a browser from running a response of a runtime as a page of the console's origin, whatever its content type. */
 const NO_PAGE = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' }
 const TIMEOUT_MS = 90_000
 const PATH = /^\/ui\/runtimes\/[^/]+\/[^/]+(\/.*)?$/s

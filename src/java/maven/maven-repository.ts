@@ -204,7 +204,7 @@ export class MavenRepository {
     throw unavailable(what, `${this.url} answers with HTTP status ${status}`)
   }
 
-  /** Follows redirects over allowed addresses only: who can change one response on its way chooses where the next one is from. */
+  /** Follows redirects only if each address is allowed: an attacker who can change one response could redirect to another server. */
   async #fetch(path: string, what: string, method: 'GET' | 'HEAD'): Promise<Response> {
     const signal = AbortSignal.timeout(this.#timeoutMs)
     const own = new URL(this.url).origin

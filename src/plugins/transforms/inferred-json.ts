@@ -90,7 +90,7 @@ function itemSchema(name: string, items: readonly Json[], nulls: Nulls): Schema 
 /** From the narrowest type to the widest. */
 const NUMBERS: readonly Schema['type'][] = ['int32', 'int64', 'float64']
 
-/** Returns a schema for the data of both. Bytes stand for null. */
+/** Returns a schema that fits the data of both. The type bytes means that only null was found. */
 function merge(left: Schema, right: Schema): Schema {
   if (left.type === 'struct' && right.type === 'struct') return mergeStructs(left, right)
   if (left.type === 'array' && right.type === 'array') return { ...left, items: merge(left.items!, right.items!) }

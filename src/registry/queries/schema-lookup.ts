@@ -89,10 +89,7 @@ export function findSchema(
   return candidates.findLast((version) => isRegisteredAs(context, schema, version))
 }
 
-/**
- * Returns a version as a schema with the same GUID that was sent with this type. Confluent's registry does not compare
- * types either: it returns the sent one.
- */
+/** Returns the version with the type of the request: Confluent's registry compares GUIDs, not types, and returns that type. */
 export function withType(version: SchemaVersion, type: FormatType): SchemaVersion {
   return version.content.type === type ? version : { ...version, content: { ...version.content, type } }
 }

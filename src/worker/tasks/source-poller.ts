@@ -105,7 +105,7 @@ export class SourcePoller {
     }
   }
 
-  /** As in Kafka Connect, a listener that fails does not fail the task: the records are stored. */
+  /** Logs the error of a listener. The task continues, as in Kafka Connect, because the records are already in the log. */
   #notify(what: string, notify: () => void): void {
     Promise.try(notify).catch((error: unknown) => {
       this.#options.log.error({ err: error }, `the source failed when it was notified of ${what}; its task continues`)

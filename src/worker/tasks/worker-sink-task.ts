@@ -59,7 +59,7 @@ export class WorkerSinkTask {
   #seeks: SinkPosition[] = []
   #pausedBySink: readonly TopicPartition[] = []
   #commitAtMs = 0
-  /** Why the sink did not flush; undefined since it has. */
+  /** The error of the last flush; undefined if it succeeded. */
   #flushError: unknown
   /** Set when the task has failed, so that closing it does not commit records that the sink did not accept. */
   #hasFailed = false
@@ -138,7 +138,7 @@ export class WorkerSinkTask {
       plugin,
       policy,
       offsets: this.#offsets,
-      // A sink that accepts the records again has not flushed them yet.
+      // A successful put does not clear the error of a failed flush.
       status: { setError: (error) => this.#status.setError(error ?? this.#flushError) },
       counters,
       clock,
@@ -290,7 +290,7 @@ export class WorkerSinkTask {
 
   #setFlushError(error: unknown): void {
     this.#flushError = error
-    // A batch that waits for its retry is the reason that the status shows.
+    // While a batch waits for its retry, the status shows the error of that batch.
     if (error !== undefined || !this.#delivery?.isBlocked) this.#status.setError(error)
   }
 

@@ -129,7 +129,7 @@ describe('secrets', () => {
     expect(secrets.noticed).toBeLessThan(300)
   })
 
-  it('are masked in a time that does not depend on their number', { tags: ['slow'] }, async () => {
+  it('are masked in time that is independent of the number of secrets', { tags: ['slow'] }, async () => {
     const line = 'connect ECONNREFUSED 127.0.0.1:5432 at TCPConnectWrap.afterConnect (node:net:1637:16) '.repeat(40)
     const many = known(...Array.from({ length: 10_000 }, (_, n) => `pw-${n * 7_919}-${(n * 104_729).toString(36)}!`))
     const one = known('pw-0-zero!')

@@ -113,7 +113,7 @@ describe('the console of an operator in a cluster', () => {
     ])
   })
 
-  it('marks what a runtime returns as no page of the console', async () => {
+  it('keeps browsers from running a response of a runtime as a page of the console', async () => {
     const { send, cluster } = await startTestConsole()
     cluster.apply('Connector', 'orders', connector())
     const headers = { 'kubernetes-authorization': 'Bearer viewer' }

@@ -73,7 +73,7 @@ describe('HttpSink', () => {
     ])
   })
 
-  it.each(['', '.', '..'])('rejects a record whose key %j would change which resource the URL is of', async (key) => {
+  it.each(['', '.', '..'])('rejects a record whose key %j would make the URL that of another resource', async (key) => {
     for (const path of ['/in/${key}', '/in', '/in/${key}/x']) {
       const { run, server } = await start(() => OK, { 'behavior.on.null.values': 'delete' }, path)
       await run.put([{ topic: 't', key, value: null }])

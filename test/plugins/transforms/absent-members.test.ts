@@ -21,7 +21,7 @@ it.each([
   ['MaskField$Value', (name: string) => ({ fields: name })],
   ['TimestampConverter$Value', (name: string) => ({ field: name, 'target.type': 'string', format: 'yyyy' })],
   ['ValueToKey', (name: string) => ({ fields: name })],
-])('%s reads a member named constructor that a schemaless value does not have as any other one', (name, configOf) => {
+])('%s handles constructor as any other member that a schemaless value does not have', (name, configOf) => {
   const resultOf = (member: string) => transformNamed(PACKAGE + name, configOf(member))(RECORD)
   const renamed = JSON.parse(JSON.stringify(resultOf('absent')).replaceAll('"absent"', '"constructor"')) as object
   expect(resultOf('constructor')).toEqual(renamed)

@@ -49,7 +49,7 @@ it('two requests read dead letters at once, four wait, and a further one is refu
   expect(await reader.read('dead', [{ partition: 0, offset: 7 }])).toEqual([undefined])
 })
 
-it('consecutive requests share a thread, which ends when there is no further one', { tags: ['slow'] }, async () => {
+it('consecutive requests share a thread, which ends after the last request', { tags: ['slow'] }, async () => {
   const reader = await openReader({ idleMs: 0 })
   const threads = watchThreads()
   await reader.scan(SCAN)

@@ -45,8 +45,8 @@ export function recordRenderer(settings: HttpSinkSettings): (record: SinkRecord)
 }
 
 /**
- * A segment of the path that becomes empty, `.` or `..` by the values of a record would be the URL of another resource: a
- * `DELETE` of the key `.` would delete the whole collection.
+ * Renders the URL of a record. Throws a `DataError` if its values make a segment of the path empty, `.` or `..`, because that is
+ * the URL of another resource: a `DELETE` of the key `.` would delete the whole collection.
  */
 function urlTemplate(text: string): Template {
   const [, path = '', rest = ''] = /^([^?#]*)(.*)$/s.exec(text) ?? []

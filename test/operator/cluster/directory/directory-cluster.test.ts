@@ -193,7 +193,7 @@ describe('a directory cluster', () => {
     expect(await cluster.writeConfigMap('default', 'm', { k: 'theirs' })).toBe(false)
   })
 
-  it('keeps a ConfigMap that it cannot replace as a whole', async () => {
+  it('keeps the earlier ConfigMap if the new one cannot be written', async () => {
     await cluster.start()
     await cluster.writeConfigMap('default', 'saved', { k: 'one' })
     const file = join(folder, 'default.saved.exported.yaml')

@@ -103,7 +103,7 @@ describe('array texts', () => {
 })
 
 describe('quoting', () => {
-  it('never leaves a name unquoted that is not an identifier, because it would be other SQL', () => {
+  it('quotes each name that is not an identifier, because it would change the SQL statement', () => {
     const names = ['plain', 'Größe_2', 'a$', 'two words', 'order-items', '1st', '', 'x int); DROP TABLE t; --', 'a"b']
     expect(names.map(quoting('never'))).toEqual([
       ...['plain', 'Größe_2', 'a$', '"two words"', '"order-items"', '"1st"', '""'],
