@@ -11,8 +11,9 @@ export type CorsOptions = {
 }
 
 /** Answers preflight requests and adds the CORS headers to responses. */
-export function addCorsHeaders(app: FastifyInstance, { origins, methods, headers }: CorsOptions): void {
-  const allowed = originsOf(origins)
+export function addCorsHeaders(app: FastifyInstance, crossOrigin: CorsOptions): void {
+  const { methods, headers } = crossOrigin
+  const allowed = allowedOrigins(crossOrigin)
   app.addHook('onRequest', (request, reply, done) => {
     const { origin } = request.headers
     if (origin === undefined || !(allowed.has('*') || allowed.has(origin))) return done()
@@ -32,7 +33,7 @@ export function addCorsHeaders(app: FastifyInstance, { origins, methods, headers
  * form-like requests without a preflight request and with the credentials of the user (CSRF).
  */
 export function rejectCrossSiteRequests(app: FastifyInstance, crossOrigin: CorsOptions | undefined): void {
-  const allowed = originsOf(crossOrigin?.origins ?? '')
+  const allowed = allowedOrigins(crossOrigin)
   app.addHook('onRequest', (request, _reply, done) => {
     const { origin = '' } = request.headers
     const isRead = request.method === 'GET' || request.method === 'HEAD' || request.method === 'OPTIONS'
@@ -46,8 +47,9 @@ export function rejectCrossSiteRequests(app: FastifyInstance, crossOrigin: CorsO
   })
 }
 
-function originsOf(list: string): ReadonlySet<string> {
-  return new Set(list.split(',').flatMap((origin) => origin.trim() || []))
+/** `*` or the origins whose pages may call a server. */
+export function allowedOrigins(crossOrigin: CorsOptions | undefined): ReadonlySet<string> {
+  return new Set((crossOrigin?.origins ?? '').split(',').flatMap((origin) => origin.trim() || []))
 }
 
 /** Only browsers send these headers, and pages cannot change them. Other clients are never rejected. */

@@ -25,6 +25,7 @@ import {
   type OperationalRoutesOptions,
 } from './operational-routes.ts'
 import { type Principal, Rights } from './permissions.ts'
+import { createRebindingCheck, type RebindingCheck, rejectReboundRequests } from './rebinding-check.ts'
 import { RepeatedRequests } from './repeated-requests.ts'
 import { registerLimitedBodyParser } from './request-body-limits.ts'
 import { addRequestIds } from './request-id.ts'
@@ -101,8 +102,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<TlsRe
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const limited = limitCounter(options.metrics)
   const connections = new ConnectionLimits(limits, limited)
-  const app = createApp(options, { limits, limited, connections })
-  const served = createRequestListener(app, options, connections)
+  const isRebound = options.access ? undefined : createRebindingCheck(listeners, options.crossOrigin)
+  const app = createApp(options, { limits, limited, connections, isRebound })
+  const served = createRequestListener(app, options, { connections, isRebound })
   await options.routes(app)
   await app.ready()
   const bound: { server: Server; url: string }[] = []
@@ -127,9 +129,15 @@ export async function startHttpServer(options: HttpServerOptions): Promise<TlsRe
   }
 }
 
-type Bounds = { readonly limits: HttpLimits; readonly limited: CountLimit; readonly connections: ConnectionLimits }
+type AppParts = {
+  readonly limits: HttpLimits
+  readonly limited: CountLimit
+  readonly connections: ConnectionLimits
+  readonly isRebound: RebindingCheck | undefined
+}
 
-function createApp(options: HttpServerOptions, { limits, limited, connections }: Bounds): FastifyInstance {
+function createApp(options: HttpServerOptions, parts: AppParts): FastifyInstance {
+  const { limits, limited, connections, isRebound } = parts
   const app = Fastify({
     loggerInstance: options.logger,
     // A child logger per request costs a fifth of a small response, and nothing logs with it.
@@ -159,6 +167,7 @@ function createApp(options: HttpServerOptions, { limits, limited, connections }:
   logResponses(app, options.logger)
   if (options.crossOrigin) addCorsHeaders(app, options.crossOrigin)
   rejectCrossSiteRequests(app, options.crossOrigin)
+  if (isRebound) rejectReboundRequests(app, isRebound)
   negotiateResponses(app, options.produces)
   if (options.compress) compressResponses(app)
   limitResponseBytes(app, limits.responsesBytesMax, limited)
@@ -180,7 +189,7 @@ type Served = { readonly listener: RequestListener; readonly repeated?: Repeated
 function createRequestListener(
   app: FastifyInstance,
   options: HttpServerOptions,
-  connections: ConnectionLimits,
+  { connections, isRebound }: Pick<AppParts, 'connections' | 'isRebound'>,
 ): Served {
   const ask: RequestListener = (request, response) => app.routing(request, response)
   const { stateRevision: revision, addsRequestId = false, onResponse, access, audit, crossOrigin, logger } = options
@@ -188,7 +197,9 @@ function createRequestListener(
   const repeated = new RepeatedRequests({ revision, onResponse, connections })
   const onCached: RepeatedRequests['onCached'] = (request, response, cached) =>
     repeated.onCached(request, response, cached)
-  return { listener: cacheResponses(app, ask, { revision, addsRequestId, onResponse, onCached }), repeated }
+  const cached = cacheResponses(app, ask, { revision, addsRequestId, onResponse, onCached })
+  if (!isRebound) return { listener: cached, repeated }
+  return { listener: (request, response) => (isRebound(request) ? ask : cached)(request, response), repeated }
 }
 
 function negotiateResponses(app: FastifyInstance, produces: readonly string[]): void {

@@ -57,7 +57,7 @@ export const shape = z.object({
     .default(true)
     .describe('Compresses large responses with gzip, for clients that accept it.'),
   'access.control.allow.origin': text().describe(
-    'Origins of web pages that may call the registry (CORS), or `*`. Empty: none.',
+    'Origins of web pages that may call the registry (CORS), or `*`. Empty: none. Without authentication, a local registry also serves pages at the hosts of these origins.',
   ),
   'access.control.allow.methods': text('GET,POST,PUT,DELETE,HEAD').describe('HTTP methods that such pages may use.'),
   'access.control.allow.headers': text().describe('Headers that such pages may send. Empty: any.'),

@@ -100,7 +100,7 @@ export const WORKER_SETTING_DESCRIPTIONS: Readonly<Record<keyof WorkerSettings['
   'rest.advertised.port': 'Port under which other workers reach this worker.',
   'rest.advertised.listener': 'Scheme of the listener that other workers use.',
   'access.control.allow.origin':
-    'Origins of web pages that may call the REST API (CORS); `*` allows all. Empty: no origin is allowed.',
+    'Origins of web pages that may call the REST API (CORS); `*` allows all. Empty: no origin is allowed. Without authentication, a local worker also serves pages at the hosts of these origins.',
   'access.control.allow.methods': 'HTTP methods that web pages may use. Empty: GET, POST and HEAD.',
   'admin.listeners':
     'Addresses of `/admin/loggers`. Empty: the endpoint is disabled. Default: the addresses in `listeners`.',

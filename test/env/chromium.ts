@@ -10,6 +10,9 @@ import { partDirectory } from './workspace.ts'
 /** URL of its DevTools protocol. */
 export type ChromiumAddress = { readonly url: string }
 
+/** A host name that resolves to 127.0.0.1 in this browser, as that of a page that uses DNS rebinding. */
+export const REBOUND_HOST = 'rebound.example'
+
 const PACKAGES = ['chromium', 'fonts-dejavu-core']
 const READY_TIMEOUT_MS = 180_000
 const SHUTDOWN_MS = 10_000
@@ -28,6 +31,7 @@ const FLAGS = [
   '--disable-background-timer-throttling',
   '--disable-renderer-backgrounding',
   '--disable-backgrounding-occluded-windows',
+  `--host-resolver-rules=MAP ${REBOUND_HOST} 127.0.0.1`,
 ]
 
 /**
