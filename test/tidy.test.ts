@@ -5,9 +5,11 @@ import { EXPORTED, REPLACED_FILES, REPLACED_NAMES, unquotedIdentifiers } from '.
 
 /** The modules of `src`, and which others each may import. */
 const MODULE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
-  cli: wordsOf('operator registry worker plugins java dead-letters formats clients sdk broker http tls config common'),
-  operator: wordsOf('console formats clients http regex config common'),
-  registry: wordsOf('console formats broker clients encryption http tls config common'),
+  cli: wordsOf(
+    'operator registry worker plugins java dead-letters compatibility-worker formats clients sdk broker http tls config common',
+  ),
+  operator: wordsOf('console compatibility-worker formats clients http regex config common'),
+  registry: wordsOf('console compatibility-worker formats broker clients encryption http tls config common'),
   worker: wordsOf('console plugins java dead-letters sdk java-compat broker clients http regex tls config common'),
   plugins: wordsOf('sdk java-compat serde formats clients regex config common'),
   java: wordsOf('sdk java-compat formats common'),
@@ -15,6 +17,7 @@ const MODULE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   serde: wordsOf('formats clients encryption common'),
   console: wordsOf('http config common'),
   'dead-letters': wordsOf('broker common'),
+  'compatibility-worker': wordsOf('formats common'),
   clients: ['common'],
   encryption: ['common'],
   broker: ['tls', 'common'],

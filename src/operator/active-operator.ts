@@ -3,6 +3,7 @@ import { createWorkerClient } from '../clients/worker-client.ts'
 import type { Clock } from '../common/clock.ts'
 import { Lifecycle } from '../common/lifecycle.ts'
 import { type Logger, secretMaskerOf } from '../common/logging/logger.ts'
+import type { CompatibilityWorker } from '../compatibility-worker/compatibility-worker.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import type { QueueState } from './controller/controller-metrics.ts'
 import { type Fence, NotLeaderError, type Stoppable } from './controller/leader-fence.ts'
@@ -26,6 +27,8 @@ export type ActiveOperatorOptions = {
   readonly cluster: Cluster
   readonly clock: Clock
   readonly logger: Logger
+  /** Parses and compares large or complex schemas. */
+  readonly compatibilityWorker: Pick<CompatibilityWorker, 'runSome'>
   readonly runtimesConfig: RuntimesConfig
   /** The namespace that the operator runs in. */
   readonly operatorNamespace: string
@@ -51,7 +54,7 @@ const DRAIN_MS = 3_000
 /** Enqueues every resource, and starts the controllers and the pollers of the runtimes. */
 export function startActiveOperator(options: ActiveOperatorOptions, leaderFence: Fence): ActiveOperator {
   const { cluster, clock, logger, runtimesConfig, operatorNamespace, operatorMetrics } = options
-  const { instance, resyncPeriodMs, observeWorkerIntervalMs } = options
+  const { instance, resyncPeriodMs, observeWorkerIntervalMs, compatibilityWorker } = options
   const life = new Lifecycle(logger)
   const halting = new AbortController()
   const fence: Fence = { ...leaderFence, signal: AbortSignal.any([leaderFence.signal, halting.signal]) }
@@ -87,6 +90,7 @@ export function startActiveOperator(options: ActiveOperatorOptions, leaderFence:
     cluster,
     runtimes,
     clock,
+    compatibilityWorker,
     ...(instance !== undefined && { instance }),
     secrets: secretMaskerOf(logger),
     ...(resyncPeriodMs !== undefined && { resyncPeriodMs }),

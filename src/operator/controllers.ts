@@ -1,6 +1,7 @@
 import type { Clock } from '../common/clock.ts'
 import type { Logger } from '../common/logging/logger.ts'
 import type { SecretMasker } from '../common/secrets/secret-masker.ts'
+import type { CompatibilityWorker } from '../compatibility-worker/compatibility-worker.ts'
 import type { Cluster, ClusterReader } from './cluster/cluster.ts'
 import { DEFAULT_INSTANCE } from './cluster/open-cluster.ts'
 import { ConnectorReconciler } from './connector/connector-reconciler.ts'
@@ -20,6 +21,8 @@ export type ReconcilerOptions = {
   readonly cluster: ClusterReader
   readonly runtimes: Runtimes
   readonly clock: Clock
+  /** Parses and compares large or complex schemas. */
+  readonly compatibilityWorker: Pick<CompatibilityWorker, 'runSome'>
   /** Part of the ownership marker of connectors: distinguishes installations that share a worker. */
   readonly instance?: string
   /** Masks secret values in the log; the values of each Connector are added to it. */
@@ -49,6 +52,7 @@ export function createReconcilers({
   cluster,
   runtimes,
   clock,
+  compatibilityWorker,
   instance = DEFAULT_INSTANCE,
   secrets,
   resyncPeriodMs,
@@ -69,6 +73,7 @@ export function createReconcilers({
       cluster,
       runtimes,
       clock,
+      compatibilityWorker,
       ...observeIntervalMs,
       healthyResyncMs: healthyResyncMs('registry', 'Subject'),
       isKnownAbsent: isKnownAbsentIn('registry'),

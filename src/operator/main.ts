@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../common/clock.ts'
 import { type Lifecycle, startAll } from '../common/lifecycle.ts'
 import { type Logger, secretMaskerOf } from '../common/logging/logger.ts'
 import { createMetrics } from '../common/metrics-registry.ts'
+import { CompatibilityWorker } from '../compatibility-worker/compatibility-worker.ts'
 import { type ActiveOperatorOptions, startActiveOperator } from './active-operator.ts'
 import { ActiveOperatorSupervisor } from './active-operator-supervisor.ts'
 import type { WebhookOptions } from './admission/webhook.ts'
@@ -96,12 +97,15 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
       operatorMetrics,
       ...(instance !== undefined && { instance }),
     })
+    const compatibilityWorker = new CompatibilityWorker()
+    life.onStop('compatibility worker', () => compatibilityWorker.close())
     const supervisor = new ActiveOperatorSupervisor(configuration.current, (runtimesConfig, fence) =>
       startActiveOperator(
         {
           cluster,
           clock,
           logger,
+          compatibilityWorker,
           runtimesConfig,
           operatorNamespace,
           ...(instance !== undefined && { instance }),
@@ -184,6 +188,7 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
         cluster,
         clock,
         logger,
+        compatibilityWorker,
         operatorNamespace,
         ...(instance !== undefined && { instance }),
         runtimesConfig: () => configuration.current,
@@ -237,14 +242,17 @@ async function viewersOf(
 /** The timeout that the API server has for the webhook. */
 const ADMISSION_TIMEOUT_MS = 5_000
 
-type WebhookContext = Pick<ActiveOperatorOptions, 'cluster' | 'clock' | 'logger' | 'operatorNamespace' | 'instance'> & {
+type WebhookContext = Pick<
+  ActiveOperatorOptions,
+  'cluster' | 'clock' | 'logger' | 'compatibilityWorker' | 'operatorNamespace' | 'instance'
+> & {
   readonly runtimesConfig: () => RuntimesConfig
 }
 
 async function serveWebhook(
   webhook: WebhookOptions,
   address: Extract<ClusterAddress, { kind: 'kubernetes' }>,
-  { cluster, clock, logger, operatorNamespace, instance, runtimesConfig }: WebhookContext,
+  { cluster, clock, logger, compatibilityWorker, operatorNamespace, instance, runtimesConfig }: WebhookContext,
 ): Promise<{ stop(): Promise<void> }> {
   const { openKubernetesApi } = await import('../clients/kubernetes/kubernetes-api.ts')
   const { startWebhook } = await import('./admission/webhook.ts')
@@ -263,6 +271,7 @@ async function serveWebhook(
       cluster: proposed,
       runtimes: currentRuntimes(),
       clock,
+      compatibilityWorker,
       ...(instance !== undefined && { instance }),
       secrets: secretMaskerOf(logger),
     })

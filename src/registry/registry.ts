@@ -1,17 +1,19 @@
+import { type CompatibilityWorker, CompatibilityWorkerBusyError } from '../compatibility-worker/compatibility-worker.ts'
+import { repeatWithResults, type SchemaOperation } from '../compatibility-worker/worker-results.ts'
+import { SchemaError } from '../formats/schema-error.ts'
+import { DecisionResults } from './commands/decision-results.ts'
 import type { Decision, DecisionContext } from './commands/decision-types.ts'
-import type { CompatibilityWorker } from './compatibility-worker/compatibility-worker.ts'
-import { MissingWorkerResult, WorkerResults } from './compatibility-worker/worker-results.ts'
 import type { Leadership } from './leadership/leader-election.ts'
 import type { LeaderWriter } from './leadership/leader-writer.ts'
-import type { SchemaOperation } from './metrics/schema-operation-metrics.ts'
-import { RegistryError } from './model/registry-error.ts'
+import { invalidSchema, RegistryError } from './model/registry-error.ts'
 import { FormatNotLoadedError } from './model/schema-types.ts'
 import type { WriteErrorMessages } from './model/write-error-messages.ts'
 import { WriteQueue } from './write-queue.ts'
 
 export type RegistryOptions = {
-  readonly decisionContext: Omit<DecisionContext, 'workerResults'>
+  readonly decisionContext: Omit<DecisionContext, 'results'>
   readonly leadership: Leadership
+  /** Parses and compares large schemas in a child process. */
   readonly compatibilityWorker: CompatibilityWorker
   /** Resolves when the index of contents by GUID is complete. Decisions wait for it. */
   readonly indexContents: () => Promise<void>
@@ -30,10 +32,8 @@ export type RegistryOptions = {
  * each on the state that the previous one left.
  */
 export class Registry {
-  readonly decisionContext: Omit<DecisionContext, 'workerResults'>
+  readonly decisionContext: Omit<DecisionContext, 'results'>
   readonly leadership: Leadership
-  /** Parses and compares large schemas in a child process. */
-  readonly compatibilityWorker: CompatibilityWorker
   /** The queue of all writes to the log. */
   readonly writes: WriteQueue
   readonly #options: RegistryOptions
@@ -42,7 +42,6 @@ export class Registry {
   constructor(options: RegistryOptions) {
     this.decisionContext = options.decisionContext
     this.leadership = options.leadership
-    this.compatibilityWorker = options.compatibilityWorker
     this.writes = new WriteQueue(options.leadership)
     this.#options = options
   }
@@ -61,32 +60,41 @@ export class Registry {
     return this.#options.refresh()
   }
 
-  /** Creates the worker results of a request. A request that makes several decisions passes them to each. */
-  newWorkerResults(): WorkerResults {
-    return new WorkerResults(this.#options.onSchemaOperation, this.#options.nowMs)
+  /** Creates the results of a request. A request that makes several decisions passes them to each. */
+  newDecisionResults(): DecisionResults {
+    return new DecisionResults(this.#options.onSchemaOperation, this.#options.nowMs)
   }
 
   /**
    * Calls `act` with the input of a decision. If a result for a large schema is missing, the compatibility worker
    * computes it and `act` is called again: decisions stay pure functions, and other requests do not wait. The code of a schema
-   * type is loaded in the same way, because only the decision knows, for example, the type of the latest version.
+   * type is loaded in the same way, because only the decision knows, for example, the type of the latest version. Rejects
+   * with a `RegistryError`.
    */
   async withDecisionContext<Result>(
     act: (context: DecisionContext) => Result | Promise<Result>,
-    workerResults = this.newWorkerResults(),
+    results = this.newDecisionResults(),
   ): Promise<Result> {
     if (!this.#isIndexed) await this.#options.indexContents()
     this.#isIndexed = true
-    const context = { ...this.decisionContext, workerResults }
+    const context = { ...this.decisionContext, results }
     for (;;) {
       try {
-        return await act(context)
+        return await repeatWithResults(() => act(context), results, this.#options.compatibilityWorker)
       } catch (error) {
-        if (error instanceof MissingWorkerResult) await workerResults.find(error.workerJob, this.compatibilityWorker)
-        else if (error instanceof FormatNotLoadedError) await context.schemas.formats.load(error.type)
-        else throw error
+        if (!(error instanceof FormatNotLoadedError)) throw toRegistryError(error)
+        await context.schemas.formats.load(error.type)
       }
     }
+  }
+
+  /** Parses a large request body in the compatibility worker. Rejects with `invalid_body` or `too_many_checks`. */
+  async parseLargeBody(bytes: Buffer): Promise<unknown> {
+    const outcome = await this.#options.compatibilityWorker
+      .run({ op: 'body', bytes })
+      .catch((error: unknown) => Promise.reject(toRegistryError(error)))
+    if ('invalid' in outcome) throw new RegistryError('invalid_body', `the request body is invalid: ${outcome.invalid}`)
+    return outcome.result
   }
 
   /**
@@ -96,7 +104,7 @@ export class Registry {
   write<Answer>(
     decide: (context: DecisionContext) => Decision<Answer>,
     operation: WriteErrorMessages,
-    workerResults?: WorkerResults,
+    results?: DecisionResults,
   ): Promise<Answer> {
     const decideNow = (context: DecisionContext) => {
       this.checkStore()
@@ -104,6 +112,12 @@ export class Registry {
       const append = records.length === 0 ? undefined : (writer: LeaderWriter) => writer.append(records)
       return { append, respond: () => answer }
     }
-    return this.withDecisionContext((context) => this.writes.write(operation, () => decideNow(context)), workerResults)
+    return this.withDecisionContext((context) => this.writes.write(operation, () => decideNow(context)), results)
   }
+}
+
+function toRegistryError(error: unknown): unknown {
+  if (error instanceof SchemaError) return invalidSchema(`Invalid schema, details: ${error.message}`)
+  if (error instanceof CompatibilityWorkerBusyError) return new RegistryError('too_many_checks', error.message)
+  return error
 }

@@ -13,11 +13,9 @@ import type { PermissionPolicy } from '../http/permissions.ts'
 import { openPermissions } from '../http/permissions-file.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 import { ROLES } from '../http/users.ts'
-import type { CompatibilityWorker } from './compatibility-worker/compatibility-worker.ts'
 import type { DekRegistry } from './dek/dek-registry.ts'
 import { Forwarder } from './leadership/forwarder.ts'
 import type { RegistryMetrics } from './metrics/registry-metrics.ts'
-import { RegistryError } from './model/registry-error.ts'
 import type { Registry } from './registry.ts'
 import { auditedAction } from './routes/acl-operations.ts'
 import { registryErrorResponse } from './routes/error-response.ts'
@@ -98,7 +96,7 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       ...(metrics ? { metrics } : {}),
       isReady,
       compress: settings['compression.enable'],
-      parseLarge: (bytes) => parseLarge(registry.compatibilityWorker, bytes),
+      parseLarge: (bytes) => registry.parseLargeBody(bytes),
       ...limits(settings),
       ...(serverTls ? { tls: serverTls.read() } : {}),
       ...(auditLog ? { audit: auditLog.audit } : {}),
@@ -125,13 +123,6 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
 }
 
 const ownRuntime = () => [{ kind: 'registry', name: 'registry', basePath: '' }] as const
-
-/** Parses a large body in the compatibility worker. Rejects with `invalid_body` or `too_many_checks`. */
-async function parseLarge(worker: CompatibilityWorker, bytes: Buffer): Promise<unknown> {
-  const outcome = await worker.run({ op: 'body', bytes })
-  if ('invalid' in outcome) throw new RegistryError('invalid_body', `the request body is invalid: ${outcome.invalid}`)
-  return outcome.result
-}
 
 function mediaTypes(settings: RegistryValues): Pick<HttpServerOptions, 'consumes' | 'produces'> {
   const preferred = settings['response.mediatype.default']

@@ -6,6 +6,7 @@ import { createRegistryClient } from '../../src/clients/registry-client.ts'
 import { createWorkerClient } from '../../src/clients/worker-client.ts'
 import { systemClock } from '../../src/common/clock.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
+import { CompatibilityWorker } from '../../src/compatibility-worker/compatibility-worker.ts'
 import { dryRunAdmission } from '../../src/operator/admission/admission-dry-run.ts'
 import { readManifests } from '../../src/operator/cluster/directory/manifest.ts'
 import { createReconcilers } from '../../src/operator/controllers.ts'
@@ -157,6 +158,8 @@ it('weir check decides as the admission webhook does', async () => {
   const runtimes = createRuntimes(runtimesConfig, context, (_, { endpoint }) => endpoint)
   const reasons = new Set<string>()
 
+  const compatibilityWorker = new CompatibilityWorker()
+  onTestFinished(() => compatibilityWorker.close())
   const webhook = async (kind: ResourceKind, spec: object): Promise<string> => {
     const creationTimestamp = new Date(0).toISOString()
     const metadata = {
@@ -172,7 +175,8 @@ it('weir check decides as the admission webhook does', async () => {
       { metadata, spec },
       {
         cluster,
-        dryRunners: (declared) => createReconcilers({ cluster: declared, runtimes, clock: systemClock }),
+        dryRunners: (declared) =>
+          createReconcilers({ cluster: declared, runtimes, clock: systemClock, compatibilityWorker }),
         clock: systemClock,
         logger: silentLogger(),
       },

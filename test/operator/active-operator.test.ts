@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { createMetrics, type Metrics } from '../../src/common/metrics-registry.ts'
+import { CompatibilityWorker } from '../../src/compatibility-worker/compatibility-worker.ts'
 import { startActiveOperator } from '../../src/operator/active-operator.ts'
 import { type Fence, NotLeaderError } from '../../src/operator/controller/leader-fence.ts'
 import { type OperatorMetrics, registerOperatorMetrics } from '../../src/operator/operator-metrics.ts'
@@ -99,6 +100,9 @@ function start(workerUrl = registry.url) {
   return startOn(runtimesConfigFor({ registryUrl: registry.url, workerUrl }))
 }
 
+const compatibilityWorker = new CompatibilityWorker()
+afterAll(() => compatibilityWorker.close())
+
 function startOn(runtimesConfig: RuntimesConfig) {
   const fence: Fence = {
     signal: term.signal,
@@ -108,7 +112,15 @@ function startOn(runtimesConfig: RuntimesConfig) {
     },
   }
   const leader = startActiveOperator(
-    { cluster, clock, logger: silentLogger(), operatorMetrics, runtimesConfig, operatorNamespace: 'default' },
+    {
+      cluster,
+      clock,
+      logger: silentLogger(),
+      compatibilityWorker,
+      operatorMetrics,
+      runtimesConfig,
+      operatorNamespace: 'default',
+    },
     fence,
   )
   onTestFinished(() => {

@@ -109,12 +109,13 @@ describe('the pollers of runtimes', () => {
   })
 
   it('extend the resync period of resources while their runtime is polled', async () => {
-    const { cluster, clock, runtimes } = fixture
+    const { cluster, clock, runtimes, compatibilityWorker } = fixture
     const { isPolled } = pollers
     const { Connector, Subject } = createReconcilers({
       cluster,
       clock,
       runtimes,
+      compatibilityWorker,
       instance: 'test',
       isPolled,
     })
@@ -130,9 +131,16 @@ describe('the pollers of runtimes', () => {
   })
 
   it('extend the resync period further with many resources, so that at most ten a second are read', async () => {
-    const { cluster, clock, runtimes } = fixture
+    const { cluster, clock, runtimes, compatibilityWorker } = fixture
     const polled = { isPolled: () => true, countResources: () => 20_000 }
-    const { Connector } = createReconcilers({ cluster, clock, runtimes, instance: 'test', ...polled })
+    const { Connector } = createReconcilers({
+      cluster,
+      clock,
+      runtimes,
+      compatibilityWorker,
+      instance: 'test',
+      ...polled,
+    })
     expect((await Connector.reconcile(cluster.get('Connector/default/orders')!)).requeue).toEqual({
       afterMs: 2_000_000,
     })
@@ -156,8 +164,8 @@ describe('the pollers of runtimes', () => {
   })
 
   it('do not extend the resync period of Subjects with a level, which lists do not contain', async () => {
-    const { cluster, clock, runtimes } = fixture
-    const { Subject } = createReconcilers({ cluster, clock, runtimes, isPolled: () => true })
+    const { cluster, clock, runtimes, compatibilityWorker } = fixture
+    const { Subject } = createReconcilers({ cluster, clock, runtimes, compatibilityWorker, isPolled: () => true })
     const levelled = cluster.apply('Subject', 'levelled', { schema: '"int"', compatibility: 'FULL' })
     await fixture.subjects().settle(levelled)
     expect((await Subject.reconcile(cluster.get(levelled)!)).requeue).toEqual({ afterMs: INTERVAL_MS })

@@ -1,3 +1,4 @@
+import { CompatibilityWorker } from '../../src/compatibility-worker/compatibility-worker.ts'
 import { ConnectorReconciler } from '../../src/operator/connector/connector-reconciler.ts'
 import { RegistryModeReconciler } from '../../src/operator/registry-mode/registry-mode-reconciler.ts'
 import {
@@ -18,8 +19,10 @@ export type FaultInjector = <T extends object>(target: T) => T
 const withoutFaults: FaultInjector = (target) => target
 
 /** An in-memory cluster with both runtimes. Each call of `startReconcilers` starts reconcilers without cached state. */
-export function createReconcilerFixture(existing: { readonly worker?: FakeWorker } = {}) {
-  const { worker = new FakeWorker() } = existing
+export function createReconcilerFixture(
+  existing: { readonly worker?: FakeWorker; readonly compatibilityWorker?: CompatibilityWorker } = {},
+) {
+  const { worker = new FakeWorker(), compatibilityWorker = new CompatibilityWorker() } = existing
   const [clock, cluster, registry] = [new FakeClock(), new FakeCluster(), new FakeRegistry()]
   const runtimeConfig = { ...RUNTIME_DEFAULTS, name: 'default', endpoint: { url: 'http://127.0.0.1:1' } }
   const runtimeConfigs: { worker: WorkerRuntimeConfig; registry: RegistryRuntimeConfig } = {
@@ -30,7 +33,15 @@ export function createReconcilerFixture(existing: { readonly worker?: FakeWorker
     worker: () => ({ client: worker, runtimeConfig: runtimeConfigs.worker }),
     registry: () => ({ client: registry, runtimeConfig: runtimeConfigs.registry }),
   }
-  const shared = { cluster, clock, runtimes, instance: 'test', random: () => 0.5, observeIntervalMs: 30_000 }
+  const shared = {
+    cluster,
+    clock,
+    runtimes,
+    compatibilityWorker,
+    instance: 'test',
+    random: () => 0.5,
+    observeIntervalMs: 30_000,
+  }
   /** `listsAreEmpty`: lists of all objects of a runtime appear empty. */
   const startReconcilers = ({
     injectFaults = withoutFaults,
@@ -66,6 +77,7 @@ export function createReconcilerFixture(existing: { readonly worker?: FakeWorker
     worker,
     registry,
     runtimes,
+    compatibilityWorker,
     /** The runtime configurations, which a test may change. */
     runtimeConfigs,
     /** Starts the reconcilers of all three kinds in a simulated process. */

@@ -4,13 +4,13 @@ import { text } from 'node:stream/consumers'
 import type { FastifyInstance } from 'fastify'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { createMetrics } from '../../src/common/metrics-registry.ts'
-import { ChangeFeed } from '../../src/console/change-feed.ts'
-import type { KmsDriver } from '../../src/encryption/kms.ts'
-import { localKmsDriver } from '../../src/encryption/local-kms.ts'
 import {
   CompatibilityWorker,
   type CompatibilityWorkerOptions,
-} from '../../src/registry/compatibility-worker/compatibility-worker.ts'
+} from '../../src/compatibility-worker/compatibility-worker.ts'
+import { ChangeFeed } from '../../src/console/change-feed.ts'
+import type { KmsDriver } from '../../src/encryption/kms.ts'
+import { localKmsDriver } from '../../src/encryption/local-kms.ts'
 import { DekRegistry } from '../../src/registry/dek/dek-registry.ts'
 import { KeyRecordCodec } from '../../src/registry/dek/key-record-codec.ts'
 import { KeyState } from '../../src/registry/dek/key-state.ts'

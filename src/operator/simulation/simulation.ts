@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../common/clock.ts'
 import { mapConcurrently } from '../../common/map-concurrently.ts'
+import { CompatibilityWorker } from '../../compatibility-worker/compatibility-worker.ts'
 import { type DryRunVerdict, dryRunVerdict, usageWarnings, verdictOfError } from '../admission/dry-run-verdict.ts'
 import { resolveConnectorName } from '../connector/connector-name.ts'
 import type { ReconcileResult, Reconciler } from '../controller/reconciler.ts'
@@ -69,6 +70,8 @@ export class Simulation {
   readonly #cluster = new SimulatedCluster(0)
   readonly #registries = new Map<string, RegistryOverlay>()
   readonly #workers = new Map<string, WorkerOverlay>()
+  /** Its process ends with this one. */
+  readonly #compatibilityWorker = new CompatibilityWorker()
 
   constructor(options: SimulationOptions) {
     this.#options = options
@@ -214,6 +217,7 @@ export class Simulation {
       cluster: this.#cluster,
       runtimes: this.#runtimes(record),
       clock,
+      compatibilityWorker: this.#compatibilityWorker,
       ...(instance !== undefined && { instance }),
     })
   }

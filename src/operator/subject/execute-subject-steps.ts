@@ -9,6 +9,7 @@ import {
   effectiveCompatibility,
   type ObservedSubject,
   observeRegistration,
+  type SchemaAccess,
   toSchemaError,
 } from './observed-subject.ts'
 import type { SubjectStep } from './plan-subject.ts'
@@ -23,10 +24,11 @@ const READ_ONLY: PollInterval = { firstMs: 5_000, maxMs: 60_000 }
  */
 export async function executeSubjectSteps(
   steps: readonly SubjectStep[],
-  registry: RegistryClient,
+  access: SchemaAccess,
   desired: DesiredSubject,
   observedBefore: ObservedSubject,
 ): Promise<ObservedSubject> {
+  const { registry } = access
   let observed = observedBefore
   let restoreLevel: (() => Promise<void>) | undefined
   for (const step of steps) {
@@ -45,7 +47,7 @@ export async function executeSubjectSteps(
         }
         break
       case 'register':
-        observed = { ...observed, ...(await register(step, registry, desired, observed, restoreLevel)) }
+        observed = { ...observed, ...(await register(step, access, desired, observed, restoreLevel)) }
         break
       default:
         unreachable(step)
@@ -62,30 +64,26 @@ function levelRestorer(registry: RegistryClient, subject: string, level: Observe
 /** Returns the part of the observed state that the registration changed. */
 async function register(
   { schema, normalize }: Extract<SubjectStep, { do: 'register' }>,
-  registry: RegistryClient,
+  access: SchemaAccess,
   desired: DesiredSubject,
   observed: ObservedSubject,
   restoreLevel: (() => Promise<void>) | undefined,
 ): Promise<Partial<ObservedSubject>> {
+  const { registry } = access
   try {
     const registered = await unlessReadOnly(registry.register(desired.subject, schema, { normalize }))
     return await observeRegistration(registry, desired, observed, registered)
   } catch (error) {
     if (error instanceof RequestError && !error.retriable) await restoreLevel?.()
-    throw await toRejection(error, desired.subject, schema, registry)
+    throw await toRejection(error, desired.subject, schema, access)
   }
 }
 
 /** Distinguishes a missing reference from an invalid schema. */
-async function toRejection(
-  error: unknown,
-  subject: string,
-  schema: NewSchema,
-  registry: RegistryClient,
-): Promise<unknown> {
+async function toRejection(error: unknown, subject: string, schema: NewSchema, access: SchemaAccess): Promise<unknown> {
   if (error instanceof RequestError && error.status === 409) return new TerminalError('Incompatible', error.message)
   const rejection = toSchemaError(error)
-  if (rejection instanceof TerminalError) await assertSchemaValid(registry, subject, schema)
+  if (rejection instanceof TerminalError) await assertSchemaValid(access, subject, schema)
   return rejection
 }
 

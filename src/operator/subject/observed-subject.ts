@@ -16,7 +16,7 @@ import { TerminalError } from '../controller/reconcile-error.ts'
 import { isReady } from '../resources/condition.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { DesiredSubject } from './desired-subject.ts'
-import { findConflicts, type SubjectSchema } from './schema-compatibility.ts'
+import { type ComparisonDependencies, findConflicts, type SubjectSchema } from './schema-compatibility.ts'
 
 const DEFAULT_LEVEL: CompatibilityLevel = 'BACKWARD'
 
@@ -48,11 +48,16 @@ export function isSubjectStatusCurrent(
 
 const NEW_SUBJECT: Awaited<ReturnType<typeof lookUpVersions>> = { versions: [] }
 
-/** `isNew`: the subject is known to be absent and is not read. */
+export type ObserveOptions = Pick<ComparisonDependencies, 'compatibilityWorker'> & {
+  readonly managesLevel: boolean
+  /** Whether the subject is known to be absent; then it is not read. */
+  readonly isNew?: boolean
+}
+
 export async function observeSubject(
   registry: RegistryClient,
   desired: DesiredSubject,
-  { managesLevel, isNew = false }: { readonly managesLevel: boolean; readonly isNew?: boolean },
+  { compatibilityWorker, managesLevel, isNew = false }: ObserveOptions,
 ): Promise<ObservedSubject> {
   const { subject, schema, normalize } = desired
   const [{ registered, versions }, level, effective] = await Promise.all([
@@ -70,7 +75,7 @@ export async function observeSubject(
     ...(level?.compatibility === undefined ? {} : { level: level.compatibility }),
     effectiveLevel,
     conflicts: isChecked
-      ? await conflictsWithVersions(registry, subject, schema, versions, {
+      ? await conflictsWithVersions({ registry, compatibilityWorker }, { ...schema, subject }, versions, {
           level: desired.compatibility ?? effectiveLevel,
           policy: policyOf(effective),
           group: effective.compatibilityGroup,
@@ -142,34 +147,36 @@ export function toSchemaError(error: unknown): unknown {
   return isTooLarge ? new TerminalError('SchemaTooLarge', error.message) : error
 }
 
+/** What reads and compares the schemas of a registry. */
+export type SchemaAccess = Pick<ComparisonDependencies, 'compatibilityWorker'> & { readonly registry: RegistryClient }
+
 async function conflictsWithVersions(
-  registry: RegistryClient,
-  subject: string,
-  schema: NewSchema,
+  access: SchemaAccess,
+  schema: SubjectSchema,
   versions: readonly number[],
   rules: CompatibilityRules,
 ): Promise<readonly string[]> {
   // Which group a version belongs to is in its metadata.
   const isLastEnough = rules.group === undefined && !rules.level.endsWith('_TRANSITIVE')
   const fetched = rules.level === 'NONE' ? [] : isLastEnough ? versions.slice(-1) : versions
-  const earlier = await Promise.all(fetched.map((version) => registry.version(subject, version)))
-  return conflictsBetween(registry, { ...schema, subject }, earlier, rules)
+  const earlier = await Promise.all(fetched.map((version) => access.registry.version(schema.subject, version)))
+  return conflictsBetween(access, schema, earlier, rules)
 }
 
 /** Throws `TerminalError` for an invalid schema and for unresolved references. */
-export async function assertSchemaValid(registry: RegistryClient, subject: string, schema: NewSchema): Promise<void> {
-  await conflictsBetween(registry, { ...schema, subject }, [], { level: 'NONE' })
+export async function assertSchemaValid(access: SchemaAccess, subject: string, schema: NewSchema): Promise<void> {
+  await conflictsBetween(access, { ...schema, subject }, [], { level: 'NONE' })
 }
 
 async function conflictsBetween(
-  registry: RegistryClient,
+  { registry, compatibilityWorker }: SchemaAccess,
   schema: SubjectSchema,
   earlier: readonly RegisteredSchema[],
   rules: CompatibilityRules,
 ): Promise<readonly string[]> {
   const lookup = (name: string, version: number) => registry.version(name, version, { deleted: true })
   try {
-    return await findConflicts(schema, earlier, rules, lookup)
+    return await findConflicts(schema, earlier, rules, { lookup, compatibilityWorker })
   } catch (error) {
     if (error instanceof SchemaError) throw new TerminalError('SchemaInvalid', error.message)
     if (error instanceof RequestError && error.status === 404) {

@@ -1,11 +1,14 @@
-import type {
-  NewSchema,
-  RegisteredReference,
-  RegisteredSchema,
-  RegistrySchemaType,
-} from '../../clients/registry-client.ts'
-import { unreachable } from '../../common/errors.ts'
-import type { Format, Incompatibility, ParsedSchema, ParseOptions } from '../../formats/format.ts'
+import { setImmediate } from 'node:timers/promises'
+import type { NewSchema, RegisteredReference, RegisteredSchema } from '../../clients/registry-client.ts'
+import {
+  type CompatibilityWorker,
+  CompatibilityWorkerBusyError,
+} from '../../compatibility-worker/compatibility-worker.ts'
+import { OffloadableSchema } from '../../compatibility-worker/offloadable-schema.ts'
+import { schemaErrorMessage, type UnparsedSchema } from '../../compatibility-worker/worker-job.ts'
+import { repeatWithResults, WorkerResults } from '../../compatibility-worker/worker-results.ts'
+import type { Incompatibility, ParsedSchema, ParseOptions } from '../../formats/format.ts'
+import { loadFormat } from '../../formats/load-format.ts'
 import { contextOf, qualifySubject } from '../../formats/qualified-subject.ts'
 import { type Dependency, dependenciesOf, type Referenced } from '../../formats/references.ts'
 import { SchemaError } from '../../formats/schema-error.ts'
@@ -17,33 +20,93 @@ export type SubjectSchema = NewSchema & { readonly subject: string }
 /** Reads a referenced schema by its qualified subject. */
 export type SchemaLookup = (subject: string, version: number) => Promise<RegisteredSchema>
 
+/** What a comparison uses besides the schemas. */
+export type ComparisonDependencies = {
+  readonly lookup: SchemaLookup
+  /** Parses and compares what would block other resources. */
+  readonly compatibilityWorker: Pick<CompatibilityWorker, 'runSome'>
+}
+
 /**
  * Why `schema` may not be registered after `earlier` (ascending) under these rules, one sentence each; empty when it
  * may. It is the registry's decision, made before anything is written. An earlier version that cannot be parsed is left
- * out: the registry decides when the schema is registered. Throws a `SchemaError` for a text that is not a schema.
+ * out: the registry decides when the schema is registered. Throws a `SchemaError` for a text that is not a schema, and a
+ * `CompatibilityWorkerBusyError`.
  */
 export async function findConflicts(
   schema: SubjectSchema,
   earlier: readonly RegisteredSchema[],
   rules: CompatibilityRules,
-  lookup: SchemaLookup,
+  { lookup, compatibilityWorker }: ComparisonDependencies,
 ): Promise<readonly string[]> {
-  const candidate = await parseSchema(schema, lookup)
+  const comparison = new SchemaComparison(lookup, compatibilityWorker)
+  const candidate = await comparison.parse(schema, 'strict')
   const versions = earlier.map((version) => ({ ...version, properties: version.metadata?.properties }))
-  const compared = await Promise.all(
-    comparedVersions(schema.metadata?.properties, versions, rules).map(async (version) => {
-      const type = version.schemaType ?? 'AVRO'
-      const parsed = type === candidate.type ? await parseSchema(version, lookup).catch(() => undefined) : undefined
-      return { version: version.version, type, parsed: () => parsed }
-    }),
+  const sentences: string[] = []
+  for (const version of comparedVersions(schema.metadata?.properties, versions, rules)) {
+    sentences.push(...(await comparison.compare(candidate, version, rules)))
+    // Each comparison is bounded, so that a turn between them lets other resources continue.
+    await setImmediate()
+  }
+  return sentences
+}
+
+/** Compares schemas in this process where they are small and simple, otherwise in the compatibility worker. */
+class SchemaComparison {
+  readonly #lookup: SchemaLookup
+  readonly #compatibilityWorker: ComparisonDependencies['compatibilityWorker']
+  readonly #results = new WorkerResults(
+    () => undefined,
+    () => performance.now(),
   )
-  return [...conflictsWith<ParsedSchema, (typeof compared)[number]>(candidate, compared, rules)].flatMap((conflict) => {
-    const { version, type } = conflict.version
-    if (conflict.kind === 'type') {
-      return [`the schema type changes from ${type} in version ${version} to ${candidate.type}`]
-    }
-    return [...conflict.backward, ...conflict.forward].map((found) => `version ${version}: ${sentenceOf(found)}`)
-  })
+
+  constructor(lookup: SchemaLookup, compatibilityWorker: ComparisonDependencies['compatibilityWorker']) {
+    this.#lookup = lookup
+    this.#compatibilityWorker = compatibilityWorker
+  }
+
+  /** Throws a `SchemaError` for a text that is not a schema, and the error of `lookup`. */
+  async parse(schema: SubjectSchema, validation: 'strict' | 'loose'): Promise<OffloadableSchema> {
+    const { type, ...source } = await toUnparsed(schema, this.#lookup)
+    const unparsed: UnparsedSchema = { type, ...source, validation, normalized: false }
+    const format = await loadFormat(type)
+    return this.#repeat(() =>
+      OffloadableSchema.parse(unparsed, this.#results, () => {
+        try {
+          return format.parse(unparsed, { validation })
+        } catch (error) {
+          throw new SchemaError(schemaErrorMessage(error))
+        }
+      }),
+    )
+  }
+
+  async compare(
+    candidate: OffloadableSchema,
+    version: RegisteredSchema,
+    rules: CompatibilityRules,
+  ): Promise<readonly string[]> {
+    const type = version.schemaType ?? 'AVRO'
+    const parsed = type === candidate.type ? await this.parse(version, 'loose').catch(undefinedIfInvalid) : undefined
+    const compared = { version: version.version, type, parsed: () => parsed }
+    const conflicts = await this.#repeat(() => [...conflictsWith(candidate, [compared], rules)])
+    return conflicts.flatMap((conflict) => {
+      if (conflict.kind === 'type') {
+        return [`the schema type changes from ${type} in version ${version.version} to ${candidate.type}`]
+      }
+      const found = [...conflict.backward, ...conflict.forward]
+      return found.map((incompatibility) => `version ${version.version}: ${sentenceOf(incompatibility)}`)
+    })
+  }
+
+  #repeat<Result>(act: () => Result): Promise<Result> {
+    return repeatWithResults(act, this.#results, this.#compatibilityWorker)
+  }
+}
+
+function undefinedIfInvalid(error: unknown): undefined {
+  if (error instanceof CompatibilityWorkerBusyError) throw error
+  return undefined
 }
 
 function sentenceOf({ type, path, description }: Incompatibility): string {
@@ -56,24 +119,16 @@ export async function parseSchema(
   lookup: SchemaLookup,
   options: ParseOptions = {},
 ): Promise<ParsedSchema> {
-  const references = schema.references ?? []
-  const format = await formatOf(schema.schemaType ?? 'AVRO')
-  const dependencies = await fetchDependencies(schema.subject, references, lookup)
-  return format.parse({ text: schema.schema, references, dependencies }, options)
+  const { type, ...source } = await toUnparsed(schema, lookup)
+  return (await loadFormat(type)).parse(source, options)
 }
 
-/** Only the languages that are used are loaded. */
-async function formatOf(type: RegistrySchemaType): Promise<Format> {
-  switch (type) {
-    case 'AVRO':
-      return (await import('../../formats/avro/avro-format.ts')).avroFormat
-    case 'JSON':
-      return (await import('../../formats/json/json-schema-format.ts')).jsonFormat
-    case 'PROTOBUF':
-      return (await import('../../formats/protobuf/protobuf-format.ts')).protobufFormat
-    default:
-      return unreachable(type)
-  }
+async function toUnparsed(
+  { subject, schema, schemaType = 'AVRO', references = [] }: SubjectSchema,
+  lookup: SchemaLookup,
+): Promise<Pick<UnparsedSchema, 'type' | 'text' | 'references' | 'dependencies'>> {
+  const dependencies = await fetchDependencies(subject, references, lookup)
+  return { type: schemaType, text: schema, references, dependencies }
 }
 
 async function fetchDependencies(

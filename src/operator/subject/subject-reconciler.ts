@@ -1,5 +1,6 @@
 import type { RegistryClient } from '../../clients/registry-client.ts'
 import type { Clock } from '../../common/clock.ts'
+import type { CompatibilityWorker } from '../../compatibility-worker/compatibility-worker.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { DependencyNotReady, TerminalError, withConditionsOnError } from '../controller/reconcile-error.ts'
 import type { ReconcileResult, Reconciler } from '../controller/reconciler.ts'
@@ -11,7 +12,7 @@ import type { RegistryRuntime, RegistryRuntimeConfig, Runtimes } from '../runtim
 import { type DesiredSubject, resolveDesiredSubject } from './desired-subject.ts'
 import { executeSubjectSteps } from './execute-subject-steps.ts'
 import { pendingImports, registerImports } from './import-versions.ts'
-import { assertSchemaValid, type ObservedSubject, observeSubject } from './observed-subject.ts'
+import { assertSchemaValid, type ObservedSubject, observeSubject, type SchemaAccess } from './observed-subject.ts'
 import { conditionsForError, planSubject, type SubjectPlan, type SubjectStep } from './plan-subject.ts'
 import { deleteSubject } from './subject-deletion.ts'
 import { subjectStatusFields, subjectStepEvent } from './subject-result.ts'
@@ -20,6 +21,8 @@ export type SubjectReconcilerOptions = {
   readonly cluster: ClusterReader
   readonly runtimes: Pick<Runtimes, 'registry'>
   readonly clock: Clock
+  /** Parses and compares large or complex schemas, which would block other resources. */
+  readonly compatibilityWorker: Pick<CompatibilityWorker, 'runSome'>
   /** How often a healthy resource is reconciled; absent: `observeInterval` of its registry. */
   readonly observeIntervalMs?: number
   /** How often a resource is reconciled whose changes are observed; absent: `observeIntervalMs`. */
@@ -71,7 +74,7 @@ export class SubjectReconciler implements Reconciler<'Subject'> {
     if (imports.length > 0) return
     const { desired, observed } = await this.#plan(resource, runtime)
     if (desired.schema !== undefined && observed.registered === undefined) {
-      await assertSchemaValid(runtime.client, desired.subject, desired.schema)
+      await assertSchemaValid(this.#access(runtime.client), desired.subject, desired.schema)
     }
   }
 
@@ -98,9 +101,13 @@ export class SubjectReconciler implements Reconciler<'Subject'> {
     { client: registry, runtimeConfig }: RegistryRuntime,
     isNew = false,
   ): Promise<PlannedSubject> {
-    const { cluster, clock } = this.#options
+    const { cluster, clock, compatibilityWorker } = this.#options
     const desired = await keepRegistered(resource, resolveDesiredSubject(resource, cluster, clock))
-    const observed = await observeSubject(registry, desired, { managesLevel: managesLevel(resource), isNew })
+    const observed = await observeSubject(registry, desired, {
+      compatibilityWorker,
+      managesLevel: managesLevel(resource),
+      isNew,
+    })
     return { registry, runtimeConfig, desired, observed, ...planSubject(resource, desired, observed) }
   }
 
@@ -133,7 +140,7 @@ export class SubjectReconciler implements Reconciler<'Subject'> {
   async #settle(resource: Resource<'Subject'>, planned: PlannedSubject): Promise<ReconcileResult<'Subject'>> {
     const { registry, desired, steps } = planned
     if (resource.spec.suspend || steps.length === 0) return this.#resultOf(resource, planned, [])
-    const observed = await executeSubjectSteps(steps, registry, desired, planned.observed)
+    const observed = await executeSubjectSteps(steps, this.#access(registry), desired, planned.observed)
     // Reports the effect of the steps at once, which saves a status write. The next reconcile checks what is not
     // settled yet.
     const result = this.#resultOf(resource, { ...planned, observed }, steps)
@@ -141,6 +148,10 @@ export class SubjectReconciler implements Reconciler<'Subject'> {
     const next = planSubject(after, desired, observed)
     if (next.steps.length > 0) return result
     return { ...this.#resultOf(after, { ...planned, ...next, observed }, []), events: result.events ?? [] }
+  }
+
+  #access(registry: RegistryClient): SchemaAccess {
+    return { registry, compatibilityWorker: this.#options.compatibilityWorker }
   }
 
   #resultOf(

@@ -1,8 +1,8 @@
-import type { WorkerResults } from '../compatibility-worker/worker-results.ts'
 import type { Defaults } from '../queries/effective-config.ts'
 import type { ParsedSchemas } from '../queries/parsed-schemas.ts'
 import type { RegistryRecord } from '../store/registry-record.ts'
 import type { RegistryView } from '../store/registry-state.ts'
+import type { DecisionResults } from './decision-results.ts'
 
 /** The result of a command: the records to write, in order and in one batch, and the answer once they are written. */
 export type Decision<Answer> = {
@@ -17,9 +17,10 @@ export type DecisionContext = {
   readonly view: RegistryView
   readonly schemas: ParsedSchemas
   /**
-   * Results for large schemas. A decision that lacks one throws `MissingWorkerResult` and is repeated with the result.
+   * Results of this request. A decision that lacks the one for a large schema, or has run for its time, throws an
+   * `IncompleteCheck` and is repeated.
    */
-  readonly workerResults: WorkerResults
+  readonly results: DecisionResults
   readonly defaults: Defaults
   /** Whether modes may be changed at all. */
   readonly modesMutable: boolean

@@ -7,7 +7,7 @@ import { VERSION_PROPERTY, withProperty } from '../model/schema-metadata.ts'
 import { type Subject, toSubject } from '../model/subject.ts'
 import { configInScope, type EffectiveConfig, modeInScope } from '../queries/effective-config.ts'
 import { findIncompatibilities } from '../queries/find-incompatibilities.ts'
-import { findSchema, isRegisteredAs, type ResolvedSchema, resolveSchema, withType } from '../queries/schema-lookup.ts'
+import { findEquivalent, findSchema, type ResolvedSchema, resolveSchema, withType } from '../queries/schema-lookup.ts'
 import type { StoredSchema } from '../store/registry-record.ts'
 import type { RegistryView } from '../store/registry-state.ts'
 import { assignSchemaId } from './assign-schema-id.ts'
@@ -155,23 +155,23 @@ function completeSchema(
   return { type, text: completedText, references, metadata, ruleSet }
 }
 
-function applyTagChange({ view, schemas, workerResults }: DecisionContext, request: Registration): Registration {
+function applyTagChange({ view, schemas, results }: DecisionContext, request: Registration): Registration {
   const { subject, schema, tags } = request
   if (!tags) return request
-  const parsed = schemas.parse(view, subject, schema, { validation: 'loose', workerResults })
+  const parsed = schemas.parse(view, subject, schema, { validation: 'loose', results })
   return { ...request, schema: { ...schema, text: parsed.tagged(tags) }, tags: undefined }
 }
 
 /** Adds the tags of the previous version to the sent text, for the entities that both have. */
 function addInheritedTags(
-  { view, schemas, workerResults }: DecisionContext,
+  { view, schemas, results }: DecisionContext,
   subject: Subject,
   previous: SchemaContent,
   sent: Pick<SchemaContent, 'type' | 'text' | 'references'>,
 ): string {
-  const add = schemas.parseStored(view, subject, previous, workerResults).tags()
+  const add = schemas.parseStored(view, subject, previous, results).tags()
   if (add.length === 0) return sent.text
-  const parsed = schemas.parse(view, subject, sent, { validation: 'loose', workerResults })
+  const parsed = schemas.parse(view, subject, sent, { validation: 'loose', results })
   return parsed.tagged({ add, remove: [], ignoreMissing: true })
 }
 
@@ -186,17 +186,21 @@ function findEquivalentVersion(
   const wanted = known !== undefined && (id < 0 || id === known) ? known : id
   const same = live.findLast((version) => version.id === wanted && version.content.guid === schema.content.guid)
   if (same) return withType(same, schema.content.type)
-  return live.findLast((version) => (wanted < 0 || wanted === version.id) && isRegisteredAs(context, schema, version))
+  return findEquivalent(
+    context,
+    schema,
+    live.filter((version) => wanted < 0 || wanted === version.id),
+  )
 }
 
 function checkCompatible(
   context: DecisionContext,
   subject: Subject,
-  { parsed, content }: ResolvedSchema,
+  schema: ResolvedSchema,
   live: readonly SchemaVersion[],
   config: EffectiveConfig,
 ): void {
-  const messages = findIncompatibilities(context, { parsed, metadata: content.metadata }, live, config)
+  const messages = findIncompatibilities(context, schema, live, config)
   if (messages.length > 0) throw incompatibleSchema(subject, messages)
 }
 

@@ -1,5 +1,5 @@
 import type { Metrics } from '../../common/metrics-registry.ts'
-import { SCHEMA_TYPES } from '../model/schema-types.ts'
+import { SCHEMA_TYPES } from '../../formats/load-format.ts'
 import type { RegistryRecord } from '../store/registry-record.ts'
 import type { ApplyResult } from '../store/registry-state.ts'
 import { mbeanMetric } from './metric-names.ts'

@@ -1,4 +1,5 @@
 import type { Metrics } from '../../common/metrics-registry.ts'
+import type { SchemaOperation } from '../../compatibility-worker/worker-results.ts'
 import type { CompletedRequest } from '../../http/access-log.ts'
 import type { ConnectionChange } from '../../http/server.ts'
 import type { CertificateExpiry } from '../../tls/certificate-expiry.ts'
@@ -7,7 +8,7 @@ import { connectionMetrics } from './connection-metrics.ts'
 import { instanceMetrics } from './instance-metrics.ts'
 import { type OnRecord, recordMetrics } from './record-metrics.ts'
 import { requestMetrics } from './request-metrics.ts'
-import { type SchemaOperation, schemaOperationMetrics } from './schema-operation-metrics.ts'
+import { schemaOperationMetrics } from './schema-operation-metrics.ts'
 
 /** The callbacks that update the metrics. */
 export type RegistryMetrics = {

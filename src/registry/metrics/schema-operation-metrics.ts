@@ -1,17 +1,9 @@
 import { Histogram } from 'prom-client'
 import type { Metrics } from '../../common/metrics-registry.ts'
-import type { FormatType } from '../../formats/format.ts'
-import { SCHEMA_TYPES } from '../model/schema-types.ts'
+import type { SchemaOperation } from '../../compatibility-worker/worker-results.ts'
+import { SCHEMA_TYPES } from '../../formats/load-format.ts'
 import { Meter } from './meter.ts'
 import { DURATION_BUCKETS, OPERATION_ATTRIBUTES, registerMeterGauges } from './prometheus-gauges.ts'
-
-/** A completed operation on a schema, such as parsing it. */
-export type SchemaOperation = {
-  readonly type: FormatType
-  readonly operation: 'read' | 'format' | 'tags' | 'tag' | 'equivalent' | 'compare'
-  readonly ms: number
-  readonly failed: boolean
-}
 
 /** Registers the metrics of operations on schemas. The returned function is called after each operation. */
 export function schemaOperationMetrics(metrics: Metrics, nowMs: () => number): (operation: SchemaOperation) => void {

@@ -1,14 +1,6 @@
 import type { Format, FormatType } from '../../formats/format.ts'
+import { loadFormat, SCHEMA_TYPES } from '../../formats/load-format.ts'
 import { invalidSchema } from './registry-error.ts'
-
-/** In the order of Confluent's registry. */
-export const SCHEMA_TYPES: readonly FormatType[] = ['JSON', 'PROTOBUF', 'AVRO']
-
-const LOADERS: Readonly<Record<FormatType, () => Promise<Format>>> = {
-  AVRO: async () => (await import('../../formats/avro/avro-format.ts')).avroFormat,
-  JSON: async () => (await import('../../formats/json/json-schema-format.ts')).jsonFormat,
-  PROTOBUF: async () => (await import('../../formats/protobuf/protobuf-format.ts')).protobufFormat,
-}
 
 /** Thrown by a decision that needs the code of a schema type. It is loaded, and the decision is repeated. */
 export class FormatNotLoadedError extends Error {
@@ -28,7 +20,7 @@ export class Formats {
   async load(type: FormatType): Promise<void> {
     if (this.#loaded.has(type)) return
     if (!SCHEMA_TYPES.includes(type)) throw invalidSchema(`Invalid schema type ${type}`)
-    this.#loaded.set(type, await LOADERS[type]())
+    this.#loaded.set(type, await loadFormat(type))
   }
 
   /** Throws `FormatNotLoadedError`. */

@@ -1,5 +1,6 @@
 import { COMPATIBILITY_LEVELS, REGISTRY_MODES } from '../../clients/registry-client.ts'
 import { DEK_ALGORITHMS } from '../../encryption/data-cipher.ts'
+import { SCHEMA_TYPES } from '../../formats/load-format.ts'
 import {
   arrayOf,
   integerSchema,
@@ -9,7 +10,6 @@ import {
   schemaRef,
   stringSchema,
 } from '../../http/openapi-document.ts'
-import { SCHEMA_TYPES } from '../model/schema-types.ts'
 
 const flag: JsonSchema = { type: 'boolean' }
 

@@ -1,22 +1,21 @@
+import type { OffloadableSchema } from '../../compatibility-worker/offloadable-schema.ts'
 import type { FormatType } from '../../formats/format.ts'
 import { comparedVersions, conflictsWith, type VersionConflict } from '../../formats/version-compatibility.ts'
 import type { DecisionContext } from '../commands/decision-types.ts'
-import type { OffloadableSchema } from '../compatibility-worker/worker-results.ts'
 import type { SchemaVersion, SentSchema } from '../model/schema.ts'
 import { type Metadata, reservedFields } from '../model/schema-metadata.ts'
 import type { Subject } from '../model/subject.ts'
 import { configInScope, type EffectiveConfig } from './effective-config.ts'
-import { resolveSchema } from './schema-lookup.ts'
+import { type ResolvedSchema, resolveSchema } from './schema-lookup.ts'
 
 /** An earlier version. `parsed` is called only if the version is compared. */
 type Candidate = {
   readonly type: FormatType
   readonly version: number
+  readonly guid: string
   readonly metadata: Metadata | undefined
   readonly parsed: () => OffloadableSchema
 }
-
-type NewSchema = Pick<Candidate, 'metadata'> & { readonly parsed: OffloadableSchema }
 
 /** In characters. Messages truncate a longer text of the earlier schema. */
 const OLD_SCHEMA_MAX = 10_240
@@ -33,12 +32,12 @@ export function checkCompatibility(
   options: { readonly normalize: boolean },
 ): readonly string[] {
   const config = configInScope(context.view, subject, context.defaults)
-  const { parsed, content } = resolveSchema(context, subject, sent, {
+  const schema = resolveSchema(context, subject, sent, {
     normalize: options.normalize || config.normalize === true,
     validation: config.validateNewSchemas === false ? 'loose' : 'strict',
     fields: config.validateFields === true,
   })
-  return findIncompatibilities(context, { parsed, metadata: content.metadata }, previous, config)
+  return findIncompatibilities(context, schema, previous, config)
 }
 
 /**
@@ -48,7 +47,7 @@ export function checkCompatibility(
  */
 export function findIncompatibilities(
   context: DecisionContext,
-  schema: NewSchema,
+  schema: ResolvedSchema,
   previous: readonly SchemaVersion[],
   config: EffectiveConfig,
 ): readonly string[] {
@@ -56,8 +55,12 @@ export function findIncompatibilities(
   const rules = { level, policy, group }
   const candidates = candidatesOf(context, previous)
   const versions = candidates.map((version) => ({ ...version, properties: version.metadata?.properties }))
-  const compared = comparedVersions(schema.metadata?.properties, versions, rules)
-  const [conflict] = conflictsWith(schema.parsed, compared, rules)
+  const conflict = context.results.findInTurns(
+    `compatible with ${schema.content.type} ${schema.content.guid} by ${level} and ${policy}`,
+    comparedVersions(schema.content.metadata?.properties, versions, rules),
+    ({ version, guid }) => `${version} ${guid}`,
+    (version) => conflictsWith(schema.parsed, [version], rules).next().value,
+  )
   const messages = [
     ...(config.validateFields ? fieldMessages(schema, candidates.at(-1)) : []),
     ...(conflict ? conflictMessages(conflict, level) : []),
@@ -67,14 +70,15 @@ export function findIncompatibilities(
 }
 
 function candidatesOf(
-  { view, schemas, workerResults }: DecisionContext,
+  { view, schemas, results }: DecisionContext,
   versions: readonly SchemaVersion[],
 ): readonly Candidate[] {
   return versions.map(({ subject, version, content }) => ({
     type: content.type,
     version,
+    guid: content.guid,
     metadata: content.metadata,
-    parsed: () => schemas.parseStored(view, subject, content, workerResults),
+    parsed: () => schemas.parseStored(view, subject, content, results),
   }))
 }
 
@@ -96,8 +100,8 @@ function conflictMessages(
 }
 
 /** A reserved field must stay reserved, and the schema must not have a field of that name. */
-function fieldMessages(schema: NewSchema, latest: Candidate | undefined): readonly string[] {
-  const reserved = reservedFields(schema.metadata)
+function fieldMessages({ parsed, content }: ResolvedSchema, latest: Candidate | undefined): readonly string[] {
+  const reserved = reservedFields(content.metadata)
   const vanished = reservedFields(latest?.metadata).filter((field) => !reserved.includes(field))
   return [
     ...vanished.map(
@@ -105,7 +109,7 @@ function fieldMessages(schema: NewSchema, latest: Candidate | undefined): readon
         `The new schema has reserved field ${field} removed from its metadata which is present in the old schema's metadata.`,
     ),
     ...reserved
-      .filter((field) => schema.parsed.fields.includes(field))
+      .filter((field) => parsed.fields.includes(field))
       .map((field) => `The new schema has field that conflicts with the reserved field ${field}.`),
   ]
 }

@@ -1,10 +1,9 @@
+import { OffloadableSchema } from '../../compatibility-worker/offloadable-schema.ts'
+import { schemaErrorMessage, type UnparsedSchema } from '../../compatibility-worker/worker-job.ts'
+import type { WorkerResults } from '../../compatibility-worker/worker-results.ts'
 import type { ParsedSchema } from '../../formats/format.ts'
 import { contextOf } from '../../formats/qualified-subject.ts'
 import { type Dependency, dependenciesOf, type SchemaReference } from '../../formats/references.ts'
-import { SchemaError } from '../../formats/schema-error.ts'
-import { isParsedInProcess } from '../compatibility-worker/in-process-limits.ts'
-import { schemaErrorMessage, type UnparsedSchema } from '../compatibility-worker/worker-job.ts'
-import { OffloadableSchema, type WorkerResults } from '../compatibility-worker/worker-results.ts'
 import { invalidSchema } from '../model/registry-error.ts'
 import type { SchemaContent } from '../model/schema.ts'
 import { Formats } from '../model/schema-types.ts'
@@ -32,7 +31,7 @@ const TEXT_MAX = 10_240
 
 /**
  * Parses schemas and caches the most recently used ones. A large schema is not parsed here but represented by its
- * `workerResults`; an operation whose result is missing throws `MissingWorkerResult`.
+ * `results`; an operation whose result is missing throws an `IncompleteCheck`.
  */
 export class ParsedSchemas {
   readonly formats = new Formats()
@@ -45,13 +44,8 @@ export class ParsedSchemas {
   }
 
   /** Parses a registered schema, with loose validation. Throws `invalid_schema`. */
-  parseStored(
-    view: RegistryView,
-    subject: Subject,
-    content: SchemaContent,
-    workerResults: WorkerResults,
-  ): OffloadableSchema {
-    return this.parse(view, subject, content, { validation: 'loose', workerResults })
+  parseStored(view: RegistryView, subject: Subject, content: SchemaContent, results: WorkerResults): OffloadableSchema {
+    return this.parse(view, subject, content, { validation: 'loose', results })
   }
 
   /**
@@ -61,17 +55,13 @@ export class ParsedSchemas {
     view: RegistryView,
     subject: Subject,
     unparsed: SchemaInput,
-    { validation, workerResults }: { readonly validation: 'strict' | 'loose'; readonly workerResults: WorkerResults },
+    { validation, results }: { readonly validation: 'strict' | 'loose'; readonly results: WorkerResults },
   ): OffloadableSchema {
     const { type, text, references } = unparsed
     try {
       const needed = dependencies(view, subject, references)
       const schema = { type, text, references, dependencies: needed, validation, normalized: false }
-      if (isParsedInProcess(schema))
-        return new OffloadableSchema(schema, this.#parse(subject, schema, workerResults), workerResults)
-      const outcome = workerResults.get({ op: 'read', schema })
-      if ('invalid' in outcome) throw new SchemaError(outcome.invalid)
-      return new OffloadableSchema(schema, undefined, workerResults)
+      return OffloadableSchema.parse(schema, results, () => this.#parse(subject, schema, results))
     } catch (error) {
       throw invalidSchema(
         `Invalid schema ${describe(subject, unparsed)} with refs ${listReferences(references)} of type ${type}, details: ${schemaErrorMessage(error)}`,
@@ -79,11 +69,11 @@ export class ParsedSchemas {
     }
   }
 
-  #parse(subject: Subject, schema: UnparsedSchema, workerResults: WorkerResults): ParsedSchema {
+  #parse(subject: Subject, schema: UnparsedSchema, results: WorkerResults): ParsedSchema {
     const key = keyOf(subject, schema)
     const known = this.#take(key)
     if (known && (known.isStrict || schema.validation === 'loose')) return known.schema
-    const read = workerResults.timed('read', schema.type, () => this.#read(schema))
+    const read = results.timed('read', schema.type, () => this.#read(schema))
     this.#keep(key, read)
     return read.schema
   }

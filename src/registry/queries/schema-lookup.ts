@@ -1,9 +1,9 @@
+import type { OffloadableSchema } from '../../compatibility-worker/offloadable-schema.ts'
 import type { FormatType } from '../../formats/format.ts'
 import { contextOf } from '../../formats/qualified-subject.ts'
 import { normalizedReferences, type SchemaReference } from '../../formats/references.ts'
 import type { DecisionContext } from '../commands/decision-types.ts'
 import { inheritMetadata } from '../commands/inherited-metadata.ts'
-import type { OffloadableSchema } from '../compatibility-worker/worker-results.ts'
 import { invalidSchema, schemaNotFound, subjectNotFound, versionNotFound } from '../model/registry-error.ts'
 import { guidOf, type SchemaContent, type SchemaVersion, type SentSchema } from '../model/schema.ts'
 import { VERSION_PROPERTY, withProperty } from '../model/schema-metadata.ts'
@@ -18,14 +18,14 @@ export type VersionSelector = number | 'latest'
 
 /** Parses a sent schema and resolves its references. Throws `invalid_schema`. */
 export function resolveSchema(
-  { view, schemas, workerResults }: DecisionContext,
+  { view, schemas, results }: DecisionContext,
   subject: Subject,
   sent: SentSchema,
   options: { readonly normalize: boolean; readonly validation: 'strict' | 'loose'; readonly fields?: boolean },
 ): ResolvedSchema {
   if (sent.text.trim() === '') throw invalidSchema('Empty schema')
   const references = concreteReferences(view, subject, sent.references)
-  const read = schemas.parse(view, subject, { ...sent, references }, { validation: options.validation, workerResults })
+  const read = schemas.parse(view, subject, { ...sent, references }, { validation: options.validation, results })
   const parsed = options.normalize ? read.normalized() : read
   if (options.fields && parsed.type === 'JSON' && parsed.fields.some((field) => field.startsWith('$$'))) {
     throw invalidSchema('Field names cannot start with $$ prefix')
@@ -35,7 +35,7 @@ export function resolveSchema(
     text: parsed.canonical,
     references: options.normalize ? normalizedReferences(references) : references,
   }
-  return { content: { ...content, guid: workerResults.guidOf(content) }, parsed }
+  return { content: { ...content, guid: results.guidOf(content) }, parsed }
 }
 
 /** Replaces the version -1 (latest) of references by the number of the latest version. */
@@ -86,7 +86,7 @@ export function findSchema(
   const candidates = view.versions(subject).filter(({ deleted }) => options.deleted || !deleted)
   const same = candidates.find((version) => version.id === id && version.content.guid === guid)
   if (same) return withType(same, type)
-  return candidates.findLast((version) => isRegisteredAs(context, schema, version))
+  return findEquivalent(context, schema, candidates)
 }
 
 /** Returns the version with the type of the request: Confluent's registry compares GUIDs, not types, and returns that type. */
@@ -125,6 +125,20 @@ export function lookUpSchema(
   return withInherited
 }
 
+/** Returns the newest version that is equivalent to a schema as defined by `isRegisteredAs`. `versions` are ascending. */
+export function findEquivalent(
+  context: DecisionContext,
+  schema: ResolvedSchema,
+  versions: readonly SchemaVersion[],
+): SchemaVersion | undefined {
+  return context.results.findInTurns(
+    `registered as ${schema.content.type} ${schema.content.guid}`,
+    versions.toReversed(),
+    ({ version, content }) => `${version} ${content.guid}`,
+    (version) => (isRegisteredAs(context, schema, version) ? version : undefined),
+  )
+}
+
 /**
  * Whether a version is equivalent to a schema: the canonical texts are equal, also if the sent schema has inlined the
  * references of the version (AVRO: or the schemas are equivalent), and metadata and rules are equal apart from the
@@ -137,7 +151,7 @@ export function isRegisteredAs(context: DecisionContext, schema: ResolvedSchema,
   const isInlined = content.references.length === 0 && old.references.length > 0
   if (!isInlined && JSON.stringify(content.references) !== JSON.stringify(old.references)) return false
   if (!isEqualExceptVersion(content, version) || !schema.parsed.canEqual(old.text)) return false
-  const parsed = context.schemas.parseStored(context.view, version.subject, old, context.workerResults)
+  const parsed = context.schemas.parseStored(context.view, version.subject, old, context.results)
   const text = isInlined ? (parsed.formatted('resolved') ?? parsed.canonical) : parsed.canonical
   return text === schema.parsed.canonical || (content.type === 'AVRO' && schema.parsed.isEquivalent(parsed))
 }

@@ -4,8 +4,8 @@ import type { ParsedSchema } from '../../formats/format.ts'
 import { contextOf, DEFAULT_CONTEXT } from '../../formats/qualified-subject.ts'
 import type { SchemaReference } from '../../formats/references.ts'
 import type { SchemaTags } from '../../formats/tags.ts'
+import type { DecisionResults } from '../commands/decision-results.ts'
 import type { Decision, DecisionContext } from '../commands/decision-types.ts'
-import type { WorkerResults } from '../compatibility-worker/worker-results.ts'
 import type { Forwarder } from '../leadership/forwarder.ts'
 import { RegistryError } from '../model/registry-error.ts'
 import type { SchemaVersion } from '../model/schema.ts'
@@ -42,7 +42,7 @@ export type Write<Answer> = {
   /** Builds the response body. Default: the answer of the decision. */
   readonly answer?: (written: Answer) => unknown
   /** Worker results that the request has already obtained. */
-  readonly workerResults?: WorkerResults
+  readonly results?: DecisionResults
 }
 
 /** Helpers that the routes of all resources share. */
@@ -199,10 +199,10 @@ export class RouteContext {
   async write<Answer>(
     request: FastifyRequest,
     reply: FastifyReply,
-    { operation, decide, answer = (written) => written, workerResults }: Write<Answer>,
+    { operation, decide, answer = (written) => written, results }: Write<Answer>,
   ): Promise<unknown> {
     return this.onLeader(request, reply, operation, async () =>
-      answer(await this.registry.write(decide, operation, workerResults)),
+      answer(await this.registry.write(decide, operation, results)),
     )
   }
 
@@ -258,8 +258,8 @@ export class RouteContext {
 
   async #withParsedSchema<Result>(version: SchemaVersion, use: (schema: ParsedSchema) => Result): Promise<Result> {
     await this.loadFormatOf(version)
-    return this.registry.withDecisionContext(({ schemas, view, workerResults }) =>
-      use(schemas.parseStored(view, version.subject, version.content, workerResults)),
+    return this.registry.withDecisionContext(({ schemas, view, results }) =>
+      use(schemas.parseStored(view, version.subject, version.content, results)),
     )
   }
 }

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { SCHEMA_TYPES } from '../../formats/load-format.ts'
 import { contextOf } from '../../formats/qualified-subject.ts'
 import { streamJsonList } from '../../http/json-list.ts'
 import { LIFECYCLES, type StoredAssociation } from '../model/association.ts'
 import { RegistryError } from '../model/registry-error.ts'
 import type { SchemaVersion } from '../model/schema.ts'
-import { SCHEMA_TYPES } from '../model/schema-types.ts'
 import type { Subject } from '../model/subject.ts'
 import { associationsOfSubject } from '../queries/association-search.ts'
 import {

@@ -59,17 +59,17 @@ export function versionRoutes(app: FastifyInstance, route: RouteContext): void {
       const answer = (registered: RegisteredSchemaResult) => answerRegistered(route, request, registered, query)
       // A schema that is already registered is returned without involving the leader.
       const { revision } = route.view
-      const workerResults = route.registry.newWorkerResults()
+      const results = route.registry.newDecisionResults()
       const registered = await route.registry.withDecisionContext(
         (context) => findRegistered(context, registration),
-        workerResults,
+        results,
       )
       if (registered) {
         request.revision = revision
         return answer({ schema: registered, changed: false })
       }
       const decide = (context: DecisionContext) => decideRegister(context, registration, revision)
-      return route.write(request, reply, { operation: REGISTER_MESSAGES, decide, answer, workerResults })
+      return route.write(request, reply, { operation: REGISTER_MESSAGES, decide, answer, results })
     },
   )
 

@@ -10,6 +10,7 @@ import { objectNameFor } from '../../../src/cli/manifests/generate/generated-man
 import { createRegistryClient } from '../../../src/clients/registry-client.ts'
 import { createWorkerClient, type ExpandedConnector, type InstanceState } from '../../../src/clients/worker-client.ts'
 import { isSecretKey } from '../../../src/common/secrets/secret-keys.ts'
+import { CompatibilityWorker } from '../../../src/compatibility-worker/compatibility-worker.ts'
 import { createReconcilers } from '../../../src/operator/controllers.ts'
 import { createRuntimes, RUNTIME_DEFAULTS } from '../../../src/operator/runtimes.ts'
 import { manifestDirectoryOf } from '../../../src/operator/simulation.ts'
@@ -115,7 +116,7 @@ describe('weir generate', () => {
       }),
     )
     const clock = new FakeClock()
-    const reconcilers = createReconcilers({ cluster, runtimes, clock })
+    const reconcilers = createReconcilers({ cluster, runtimes, clock, compatibilityWorker: new CompatibilityWorker() })
     const { resources, configMaps, problems } = manifestDirectoryOf(
       files.map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') })),
     )

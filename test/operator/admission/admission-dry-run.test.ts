@@ -1,6 +1,7 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { RequestError } from '../../../src/clients/http-client.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
+import { CompatibilityWorker } from '../../../src/compatibility-worker/compatibility-worker.ts'
 import { dryRunAdmission } from '../../../src/operator/admission/admission-dry-run.ts'
 import type { ClusterReader } from '../../../src/operator/cluster/cluster.ts'
 import type { CustomObject } from '../../../src/operator/cluster/kubernetes/custom-object.ts'
@@ -15,6 +16,8 @@ let fixture: ReturnType<typeof createReconcilerFixture>
 beforeEach(() => {
   fixture = createReconcilerFixture()
 })
+
+afterEach(() => fixture.compatibilityWorker.close())
 
 const dryRunners = (cluster: ClusterReader) => {
   const known = { ...fixture, cluster, instance: 'test', observeIntervalMs: 30_000 }
@@ -53,6 +56,32 @@ describe('the admission of a Subject', () => {
       causes: [{ field: 'spec.schema', message: expect.stringContaining('version 1: READER_') }],
     })
     expect(fixture.registry.writes).toEqual(['register orders'])
+  })
+
+  it('denies a schema that takes too long to compare, without blocking other requests', {
+    tags: ['slow'],
+  }, async () => {
+    fixture = createReconcilerFixture({ compatibilityWorker: new CompatibilityWorker({ limitMs: 200 }) })
+    const patterns = { patternProperties: { '^(a+)+(?!b)$': { type: 'integer' } }, additionalProperties: false }
+    const schemaOf = (...names: string[]) =>
+      JSON.stringify({ properties: Object.fromEntries(names.map((name) => [name, {}])), ...patterns })
+    await fixture.registry.register('orders', { schema: schemaOf('id'), schemaType: 'JSON' })
+    const schema = schemaOf('id', `${'a'.repeat(40)}!`)
+    expect(await propose('Subject', 'orders', { schema, schemaType: 'JSON' })).toMatchObject({
+      allowed: false,
+      reason: 'SchemaInvalid',
+      message: expect.stringContaining('too complex: not processed within 200 ms'),
+    })
+  })
+
+  it('compares schemas that are too large to be compared in this process', { tags: ['slow'] }, async () => {
+    const fields = Array.from({ length: 3_000 }, (_, at) => ({ name: `field_${at}`, type: 'int' }))
+    await fixture.registry.register('orders', { schema: record(...fields.slice(1)) })
+    expect(await propose('Subject', 'orders', { schema: record(...fields) })).toMatchObject({
+      allowed: false,
+      reason: 'Incompatible',
+      message: expect.stringContaining('version 1: READER_FIELD_MISSING_DEFAULT_VALUE at /fields/0: '),
+    })
   })
 
   it('checks against the compatibility level that the Subject declares', async () => {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { MissingWorkerResult, WorkerResults } from '../../../src/registry/compatibility-worker/worker-results.ts'
+import { IncompleteCheck, WorkerResults } from '../../../src/compatibility-worker/worker-results.ts'
+import { DecisionResults } from '../../../src/registry/commands/decision-results.ts'
 import { guidOf } from '../../../src/registry/model/schema.ts'
 import { toSubject } from '../../../src/registry/model/subject.ts'
 import { ParsedSchemas } from '../../../src/registry/queries/parsed-schemas.ts'
@@ -18,7 +19,7 @@ const createCache = (options: { entriesMax?: number; expiryMs?: number } = {}) =
       new RegistryState(),
       toSubject('s'),
       { type: 'AVRO', text, references: [] },
-      { validation, workerResults },
+      { validation, results: workerResults },
     )
   return { schemas, clock, operations, parse }
 }
@@ -84,19 +85,19 @@ describe('the comparison of two schemas', () => {
     const compare = () =>
       parse(record(reader)).incompatibilities(parse(record(writer)), { roles: { reader: 'new', writer: 'old' } })
     if (isInProcess) expect(compare()).toEqual([])
-    else expect(compare).toThrow(MissingWorkerResult)
+    else expect(compare).toThrow(IncompleteCheck)
     // Both are small enough to be parsed in this process.
     expect(operations).toContain('read')
   })
 })
 
 it('computes the same GUID for a large schema as without the cache, also when only the metadata differs', () => {
-  const workerResults = new WorkerResults(
+  const results = new DecisionResults(
     () => {},
     () => 0,
   )
   const content = { type: 'AVRO', text: `"${'x'.repeat(200_000)}"`, references: [], ruleSet: undefined } as const
   for (const metadata of [undefined, { properties: { owner: 'me' } }, undefined]) {
-    expect(workerResults.guidOf({ ...content, metadata })).toBe(guidOf({ ...content, metadata }))
+    expect(results.guidOf({ ...content, metadata })).toBe(guidOf({ ...content, metadata }))
   }
 })

@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { entryPoint } from '../../common/program-files.ts'
-import { RegistryError } from '../model/registry-error.ts'
-import type { WorkerJob, WorkerJobOutcome, WorkerJobRequest } from './worker-job.ts'
+import { entryPoint } from '../common/program-files.ts'
+import type { WorkerJob, WorkerJobOutcome, WorkerJobRequest, WorkerJobResponse } from './worker-job.ts'
 
 /** A job that exceeds the time or heap limit is rejected. Only a malicious schema is expected to exceed them. */
 const LIMIT_MS = 5_000
@@ -13,7 +12,11 @@ const IDLE_MS = 60_000
 
 export type CompatibilityWorkerOptions = { readonly limitMs?: number; readonly waitingMax?: number }
 
-type Waiting = { readonly job: WorkerJob; readonly settle: (outcome: WorkerJobOutcome | Error) => void }
+type Outcomes = readonly WorkerJobOutcome[]
+type Waiting = { readonly jobs: readonly WorkerJob[]; readonly settle: (outcomes: Outcomes | Error) => void }
+
+/** The worker has too many jobs, or is closed. A later request may succeed. */
+export class CompatibilityWorkerBusyError extends Error {}
 
 /**
  * Runs jobs that would block other requests: one at a time, each with a limit of time and memory. It uses a child
@@ -35,18 +38,25 @@ export class CompatibilityWorker {
     this.#waitingMax = waitingMax
   }
 
-  /** Rejects with `too_many_checks` if too many jobs are waiting, or when the worker is closed. */
-  run(job: WorkerJob): Promise<WorkerJobOutcome> {
+  /** Runs one job. Rejects as `runSome`. */
+  async run(job: WorkerJob): Promise<WorkerJobOutcome> {
+    return firstOf(await this.runSome([job]))
+  }
+
+  /**
+   * Runs the first job and as many of the others as there is time for. Resolves to their outcomes, in order. Rejects with a
+   * `CompatibilityWorkerBusyError` if too many requests are waiting, or when the worker is closed.
+   */
+  runSome(jobs: readonly WorkerJob[]): Promise<Outcomes> {
     if (this.#closed) return Promise.reject(stoppingError())
     if (this.#waiting.length >= this.#waitingMax) {
       return Promise.reject(
-        new RegistryError('too_many_checks', 'too many requests with large schemas are waiting: retry later'),
+        new CompatibilityWorkerBusyError('too many requests with large schemas are waiting: retry later'),
       )
     }
     return new Promise((resolve, reject) => {
-      const settle = (outcome: WorkerJobOutcome | Error) =>
-        outcome instanceof Error ? reject(outcome) : resolve(outcome)
-      this.#waiting.push({ job, settle })
+      const settle = (outcomes: Outcomes | Error) => (outcomes instanceof Error ? reject(outcomes) : resolve(outcomes))
+      this.#waiting.push({ jobs, settle })
       this.#next()
     })
   }
@@ -68,7 +78,7 @@ export class CompatibilityWorker {
     this.#current = waiting
     this.#number += 1
     this.#process ??= this.#start()
-    const request: WorkerJobRequest = { number: this.#number, job: waiting.job, limitMs: this.#limitMs }
+    const request: WorkerJobRequest = { number: this.#number, jobs: waiting.jobs, limitMs: this.#limitMs }
     // A failed `send` is ignored: the `exit` event settles the job.
     this.#process.send(request, () => undefined)
     const timedOut = { invalid: `too complex: not processed within ${this.#limitMs} ms` }
@@ -76,7 +86,7 @@ export class CompatibilityWorker {
   }
 
   #start(): ChildProcess {
-    const child = fork(entryPoint('registry/compatibility-worker/compatibility-worker-process'), {
+    const child = fork(entryPoint('compatibility-worker/compatibility-worker-process'), {
       serialization: 'advanced',
       execArgv: [`--max-old-space-size=${HEAP_MEGABYTES_MAX}`],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -84,8 +94,8 @@ export class CompatibilityWorker {
     // The child process does not keep this process alive.
     child.unref()
     child.channel?.unref()
-    child.on('message', ({ number, outcome }: { number: number; outcome: WorkerJobOutcome }) => {
-      if (number === this.#number) this.#settle(outcome)
+    child.on('message', ({ number, outcomes }: WorkerJobResponse) => {
+      if (number === this.#number) this.#settle(outcomes)
     })
     child.on('exit', () => {
       if (child === this.#process) this.#end({ invalid: `too complex: it needs more than ${HEAP_MEGABYTES_MAX} MB` })
@@ -96,23 +106,37 @@ export class CompatibilityWorker {
     return child
   }
 
-  /** Kills the process and settles the current job. The next job starts a new process. */
+  /**
+   * Kills the process and settles the current request. The next one starts a new process. Which of several jobs has the
+   * outcome is not known, so the first one is run again, alone.
+   */
   #end(outcome: WorkerJobOutcome | Error = stoppingError()): void {
     const ended = this.#process
     this.#process = undefined
     ended?.kill('SIGKILL')
-    this.#settle(outcome)
+    const { jobs = [], settle } = this.#current ?? {}
+    if (settle && jobs.length > 1 && !(outcome instanceof Error)) {
+      this.#waiting.unshift({ jobs: jobs.slice(0, 1), settle })
+      this.#current = undefined
+      this.#next()
+    } else this.#settle(outcome instanceof Error ? outcome : [outcome])
   }
 
-  #settle(outcome: WorkerJobOutcome | Error): void {
+  #settle(outcomes: Outcomes | Error): void {
     clearTimeout(this.#timer)
     const current = this.#current
     this.#current = undefined
-    current?.settle(outcome)
+    current?.settle(outcomes)
     if (!this.#closed) this.#next()
   }
 }
 
-function stoppingError(): RegistryError {
-  return new RegistryError('too_many_checks', 'the registry is stopping')
+function firstOf(outcomes: Outcomes): WorkerJobOutcome {
+  const [outcome] = outcomes
+  if (!outcome) throw new Error('the compatibility worker returned no outcome')
+  return outcome
+}
+
+function stoppingError(): CompatibilityWorkerBusyError {
+  return new CompatibilityWorkerBusyError('the program is stopping')
 }

@@ -1,4 +1,4 @@
-import type { FormatType, ParsedSchema } from '../../formats/format.ts'
+import type { FormatType, ParsedSchema } from '../formats/format.ts'
 import type { UnparsedSchema } from './worker-job.ts'
 
 type Limits = Readonly<Record<FormatType, number>>
@@ -34,6 +34,7 @@ export function isTaggedInProcess(schema: UnparsedSchema): boolean {
   return charactersOf(schema) <= TAGGED_MAX
 }
 
-function charactersOf({ text, dependencies = [] }: UnparsedSchema): number {
+/** The length of a schema with the schemas that it references. */
+export function charactersOf({ text, dependencies = [] }: UnparsedSchema): number {
   return dependencies.reduce((sum, dependency) => sum + dependency.text.length, text.length)
 }

@@ -1,7 +1,13 @@
-import type { CompareOptions, FormatType, Incompatibility, ParsedSchema, SchemaSource } from '../../formats/format.ts'
-import { SchemaError } from '../../formats/schema-error.ts'
-import type { SchemaTags, TagChange } from '../../formats/tags.ts'
-import type { Formats } from '../model/schema-types.ts'
+import type {
+  CompareOptions,
+  Format,
+  FormatType,
+  Incompatibility,
+  ParsedSchema,
+  SchemaSource,
+} from '../formats/format.ts'
+import { SchemaError } from '../formats/schema-error.ts'
+import type { SchemaTags, TagChange } from '../formats/tags.ts'
 
 /** The input for parsing a schema. It is plain data that can be sent to another process. */
 export type UnparsedSchema = SchemaSource & {
@@ -10,8 +16,14 @@ export type UnparsedSchema = SchemaSource & {
   readonly normalized: boolean
 }
 
-/** The message that sends a job to the worker process. */
-export type WorkerJobRequest = { readonly number: number; readonly job: WorkerJob; readonly limitMs: number }
+/** The message that sends jobs to the worker process. `limitMs` is that of one job. */
+export type WorkerJobRequest = {
+  readonly number: number
+  readonly jobs: readonly WorkerJob[]
+  readonly limitMs: number
+}
+/** Its response: the outcomes of at least the first job, and of as many others as there was time for. */
+export type WorkerJobResponse = { readonly number: number; readonly outcomes: readonly WorkerJobOutcome[] }
 
 /** Work whose duration depends on the input of a client. */
 export type WorkerJob =
@@ -58,39 +70,55 @@ export function formatsOf(job: WorkerJob): readonly FormatType[] {
   return job.op === 'equivalent' ? [job.schema.type, job.other.type] : [job.schema.type]
 }
 
-/** Runs a job. Invalid input gives `invalid`; errors that no input can cause are thrown. */
-export function runWorkerJob(job: WorkerJob, formats: Formats): WorkerJobOutcome {
-  try {
-    return { result: resultOf(job, formats) }
-  } catch (error) {
-    return { invalid: schemaErrorMessage(error) }
-  }
-}
+/** The code of the schema types that a job needs. */
+export type LoadedFormats = ReadonlyMap<FormatType, Format>
 
-function resultOf(job: WorkerJob, formats: Formats): Results[WorkerJob['op']] {
-  switch (job.op) {
-    case 'body':
-      return bodyOf(job.bytes)
-    case 'read': {
-      const { canonical, name, fields } = read(job.schema, formats)
-      return { canonical, name, fields }
+/** Runs jobs. Jobs of one request often share a schema, which is parsed once. */
+export class JobRunner {
+  readonly #formats: LoadedFormats
+  readonly #parsed = new Map<UnparsedSchema, ParsedSchema>()
+
+  constructor(formats: LoadedFormats) {
+    this.#formats = formats
+  }
+
+  /** Runs a job. Invalid input gives `invalid`; errors that no input can cause are thrown. */
+  run(job: WorkerJob): WorkerJobOutcome {
+    try {
+      return { result: this.#resultOf(job) }
+    } catch (error) {
+      return { invalid: schemaErrorMessage(error) }
     }
-    case 'format':
-      return read(job.schema, formats).formatted(job.format)
-    case 'tags':
-      return read(job.schema, formats).tags()
-    case 'tag':
-      return read(job.schema, formats).tagged(job.change)
-    case 'equivalent':
-      return read(job.schema, formats).isEquivalent(read(job.other, formats))
-    case 'compare':
-      return read(job.reader, formats).incompatibilities(read(job.writer, formats), job.options)
   }
-}
 
-function read(schema: UnparsedSchema, formats: Formats): ParsedSchema {
-  const parsed = formats.get(schema.type).parse(schema, { validation: schema.validation })
-  return schema.normalized ? parsed.normalized() : parsed
+  #resultOf(job: WorkerJob): Results[WorkerJob['op']] {
+    switch (job.op) {
+      case 'body':
+        return bodyOf(job.bytes)
+      case 'read': {
+        const { canonical, name, fields } = this.#parse(job.schema)
+        return { canonical, name, fields }
+      }
+      case 'format':
+        return this.#parse(job.schema).formatted(job.format)
+      case 'tags':
+        return this.#parse(job.schema).tags()
+      case 'tag':
+        return this.#parse(job.schema).tagged(job.change)
+      case 'equivalent':
+        return this.#parse(job.schema).isEquivalent(this.#parse(job.other))
+      case 'compare':
+        return this.#parse(job.reader).incompatibilities(this.#parse(job.writer), job.options)
+    }
+  }
+
+  #parse(schema: UnparsedSchema): ParsedSchema {
+    const format = this.#formats.get(schema.type)
+    if (!format) throw new Error(`the format ${schema.type} is not loaded`)
+    const loaded = this.#parsed.get(schema) ?? format.parse(schema, { validation: schema.validation })
+    this.#parsed.set(schema, loaded)
+    return schema.normalized ? loaded.normalized() : loaded
+  }
 }
 
 /**
