@@ -115,12 +115,13 @@ export class FakeCluster implements Cluster {
   }
 
   async configMap(namespace: string, name: string) {
-    return this.configMaps.get(`${namespace}/${name}`)
+    const data = this.configMaps.get(`${namespace}/${name}`)
+    return data && new Map(Object.entries(data))
   }
 
   async secret(namespace: string, name: string) {
     const data = this.secrets.get(`${namespace}/${name}`)
-    return data && { version: this.secretVersion(namespace, name) ?? '1', data }
+    return data && { version: this.secretVersion(namespace, name) ?? '1', data: new Map(Object.entries(data)) }
   }
 
   secretVersion(namespace: string, name: string) {

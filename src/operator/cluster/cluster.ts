@@ -62,8 +62,11 @@ export type ClusterReader = Pick<
   'get' | 'list' | 'find' | 'configMap' | 'secret' | 'secretVersion' | 'namespace'
 >
 
+/** The values of a ConfigMap or Secret by key. A map, because a key can be the name of a member of all objects. */
+export type ConfigData = ReadonlyMap<string, string>
+
 /** Content of a Secret. The version changes with every change of the Secret. */
-export type SecretData = { readonly version: string; readonly data: Readonly<Record<string, string>> }
+export type SecretData = { readonly version: string; readonly data: ConfigData }
 
 /** The properties of a namespace that the operator uses. */
 export type NamespaceInfo = { readonly labels: Labels; readonly isTerminating: boolean }
@@ -98,7 +101,7 @@ export interface Cluster {
    */
   recordEvent(resource: Resource, event: ResourceEvent): void
   /** Data of a ConfigMap; undefined when it does not exist. */
-  configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined>
+  configMap(namespace: string, name: string): Promise<ConfigData | undefined>
   /** Content of a Secret, for values that are sent in clear text; undefined when it does not exist. */
   secret(namespace: string, name: string): Promise<SecretData | undefined>
   /** Version of a Secret without its content: '' when it does not exist, undefined where Secrets are not watched. */

@@ -70,7 +70,7 @@ async function configFrom(resource: Resource<'Connector'>, cluster: ClusterReade
   for (const { configMapRef, prefix = '' } of resource.spec.configFrom ?? []) {
     const data = await cluster.configMap(namespace, configMapRef.name)
     if (data === undefined && !configMapRef.optional) missing.push(`ConfigMap ${configMapRef.name}`)
-    for (const [key, value] of Object.entries(data ?? {})) config[`${prefix}${key}`] = value
+    for (const [key, value] of data ?? []) config[`${prefix}${key}`] = value
   }
   return config
 }

@@ -31,7 +31,7 @@ export async function resolveOffsets(
     return { offsets: offsets.map(({ partition, offset }) => ({ partition, offset: offset ?? null })) }
   }
   const { name, key } = offsetsFrom.configMapKeyRef
-  const text = (await cluster.configMap(resource.metadata.namespace, name))?.[key]
+  const text = (await cluster.configMap(resource.metadata.namespace, name))?.get(key)
   return text === undefined ? { missing: `key ${key} of ConfigMap ${name}` } : parseOffsets(text, `${name}/${key}`)
 }
 

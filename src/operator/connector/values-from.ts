@@ -31,7 +31,7 @@ export async function resolveValues(
   const versions = new Map<string, string>()
 
   const fromConfigMap = async (key: string, ref: SecretRef) => {
-    const value = (await cluster.configMap(namespace, ref.name))?.[ref.key]
+    const value = (await cluster.configMap(namespace, ref.name))?.get(ref.key)
     if (value === undefined) missing.add(`key ${ref.key} of ConfigMap ${ref.name}`)
     else config[key] = value
   }
@@ -41,7 +41,7 @@ export async function resolveValues(
       throw new TerminalError('NotAllowed', message)
     }
     const secret = await cluster.secret(namespace, ref.name)
-    const value = secret?.data[ref.key]
+    const value = secret?.data.get(ref.key)
     if (secret === undefined || value === undefined) missing.add(`key ${ref.key} of Secret ${ref.name}`)
     else {
       config[key] = value

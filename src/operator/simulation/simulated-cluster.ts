@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { ClusterReader, NamespaceInfo, SecretData } from '../cluster/cluster.ts'
+import type { ClusterReader, ConfigData, NamespaceInfo, SecretData } from '../cluster/cluster.ts'
 import { ResourceStore } from '../cluster/resource-store.ts'
 import type { IndexValue } from '../resources/index-values.ts'
 import type { DeclaredResource } from '../resources/parse-resource.ts'
@@ -12,15 +12,15 @@ import {
   resourceKey,
 } from '../resources/resource.ts'
 
-type ConfigMapData = Readonly<Record<string, string>>
+type ManifestData = Readonly<Record<string, string>>
 type SecretKey = { readonly name: string; readonly key: string }
 
 /** The declared resources of a simulation, with the statuses that it gives them. */
 export class SimulatedCluster implements ClusterReader {
   readonly #resources = new ResourceStore()
   readonly #creationTimestamp: string
-  #configMaps: ReadonlyMap<string, ConfigMapData> = new Map()
-  readonly #secrets = new Map<string, Readonly<Record<string, string>>>()
+  #configMaps: ReadonlyMap<string, ManifestData> = new Map()
+  readonly #secrets = new Map<string, ConfigData>()
 
   /** `createdMs`: when the resources were created, as far as reconcilers are concerned. */
   constructor(createdMs: number) {
@@ -28,7 +28,7 @@ export class SimulatedCluster implements ClusterReader {
   }
 
   /** Data of the ConfigMaps, by `namespace/name`. */
-  setConfigMaps(configMaps: ReadonlyMap<string, ConfigMapData>): void {
+  setConfigMaps(configMaps: ReadonlyMap<string, ManifestData>): void {
     this.#configMaps = configMaps
   }
 
@@ -77,14 +77,15 @@ export class SimulatedCluster implements ClusterReader {
     return this.#resources.find(term)
   }
 
-  async configMap(namespace: string, name: string): Promise<ConfigMapData | undefined> {
-    return this.#configMaps.get(`${namespace}/${name}`)
+  async configMap(namespace: string, name: string): Promise<ConfigData | undefined> {
+    const data = this.#configMaps.get(`${namespace}/${name}`)
+    return data && new Map(Object.entries(data))
   }
 
   /** Manifests contain no Secrets: sets a value that is assumed, unless the key has one already. */
   assumeSecretValue(namespace: string, { name, key }: SecretKey, value: string): void {
     const secret = `${namespace}/${name}`
-    this.#secrets.set(secret, { [key]: value, ...this.#secrets.get(secret) })
+    this.#secrets.set(secret, new Map([[key, value], ...(this.#secrets.get(secret) ?? [])]))
   }
 
   async secret(namespace: string, name: string): Promise<SecretData | undefined> {

@@ -54,7 +54,7 @@ export async function resolveSchemaText(
 ): Promise<string | undefined> {
   if (schemaFrom === undefined) return schema
   const { name, key } = schemaFrom.configMapKeyRef
-  const text = (await cluster.configMap(namespace, name))?.[key]
+  const text = (await cluster.configMap(namespace, name))?.get(key)
   if (text === undefined) throw new DependencyNotReady('WaitingForInput', `waiting for key ${key} of ConfigMap ${name}`)
   return text
 }

@@ -163,6 +163,16 @@ describe('the reconcile of a Connector', () => {
     expect(worker.connectors.get('orders')?.config).toMatchObject({ rate: '5' })
   })
 
+  it('waits for a key of a ConfigMap that has the name of a member of all objects', async () => {
+    cluster.configMaps.set('default/base', { rate: '5' })
+    const valuesFrom = [{ key: 'note', configMapKeyRef: { name: 'base', key: 'toString' } }]
+    const key = cluster.apply('Connector', 'orders', { ...datagen, valuesFrom })
+    const { settle, readiness } = operator()
+    await settle(key)
+    expect(readiness(key)).toBe('Reconciling/WaitingForInput')
+    expect(worker.connectors.has('orders')).toBe(false)
+  })
+
   it('sends a placeholder for a Secret without reading it', async () => {
     const valuesFrom = [{ key: 'password', secretKeyRef: { name: 'db', key: 'pass' } }]
     const key = cluster.apply('Connector', 'orders', { ...datagen, valuesFrom })

@@ -251,6 +251,15 @@ describe('reconciling a Subject', () => {
     await settle(key)
     expect(readiness(key)).toBe('Stalled/InputMissing')
   })
+
+  it('waits for a key of a ConfigMap that has the name of a member of all objects', async () => {
+    cluster.configMaps.set('default/schemas', { 'order.avsc': record(ID) })
+    const schemaFrom = { configMapKeyRef: { name: 'schemas', key: 'constructor' } }
+    const key = cluster.apply('Subject', 'orders-value', { schemaFrom })
+    const { settle, readiness } = operator()
+    await settle(key)
+    expect(readiness(key)).toBe('Reconciling/WaitingForInput')
+  })
 })
 
 describe('the first version of a subject', () => {
@@ -301,27 +310,6 @@ describe('a rejection by the registry', () => {
   })
 })
 
-describe('a blocked deletion', () => {
-  it('is retried with growing pauses, up to five minutes', async () => {
-    const spec = { schema: record(ID), deletionPolicy: 'SoftDelete' }
-    const key = cluster.apply('Subject', 'address', spec)
-    const { reconcile, settle, readiness } = operator()
-    await settle(key)
-    const refers = { schema: '"int"', references: [{ name: 'Address', subjectRef: { name: 'address' } }] }
-    cluster.apply('Subject', 'orders', refers)
-    cluster.remove(key)
-    const pausesMs: number[] = []
-    for (let attempt = 0; attempt < 9; attempt++) {
-      const requeue = await reconcile(key)
-      if (typeof requeue === 'string') throw new Error(`unexpected: ${requeue}`)
-      pausesMs.push(requeue.afterMs)
-      await clock.advance(requeue.afterMs)
-    }
-    expect(readiness(key)).toBe('Reconciling/DeletionBlocked')
-    expect(pausesMs).toEqual([5, 5, 10, 20, 40, 80, 160, 300, 300].map((seconds) => seconds * 1_000))
-  })
-})
-
 describe('spec.references', () => {
   const follows = (name: string) => ({ name: 'Address', subjectRef: { name } })
 
@@ -360,37 +348,5 @@ describe('spec.references', () => {
     await clock.advance(302_000)
     await settle(key)
     expect(readiness(key)).toBe('Stalled/ReferenceNotFound')
-  })
-})
-
-describe('the deletion of a Subject', () => {
-  it.each([
-    ['Retain', []],
-    ['SoftDelete', ['deleteSubject orders-value']],
-    ['HardDelete', ['deleteSubject orders-value', 'deleteSubject orders-value permanently']],
-  ])('follows deletionPolicy %s', async (deletionPolicy, expected) => {
-    const { settle } = operator()
-    const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), deletionPolicy })
-    await settle(key)
-    const writes = registry.writes.length
-    cluster.remove(key)
-    await settle(key)
-    expect(registry.writes.slice(writes)).toEqual(expected)
-    expect(cluster.get(key)).toBeUndefined()
-  })
-
-  it('waits for Subjects that reference it', async () => {
-    const { settle, readiness } = operator()
-    const address = cluster.apply('Subject', 'address', { schema: '"string"', deletionPolicy: 'SoftDelete' })
-    await settle(address)
-    const references = [{ name: 'Address', subjectRef: { name: 'address' } }]
-    const order = cluster.apply('Subject', 'order', { schema: record(ID), references })
-    await settle(order)
-    cluster.remove(address)
-    await settle(address)
-    expect(readiness(address)).toBe('Reconciling/DeletionBlocked')
-    cluster.remove(order)
-    await settle(address)
-    expect(cluster.get(address)).toBeUndefined()
   })
 })

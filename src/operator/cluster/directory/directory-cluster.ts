@@ -17,7 +17,7 @@ import {
   resourceKeyOf,
 } from '../../resources/resource.ts'
 import { ChangeListeners } from '../change-listeners.ts'
-import type { Cluster, ManifestError, ResourceChange, ResourceEvent } from '../cluster.ts'
+import type { Cluster, ConfigData, ManifestError, ResourceChange, ResourceEvent } from '../cluster.ts'
 import { ResourceStore } from '../resource-store.ts'
 import { type ConfigMap, manifestOf } from './manifest.ts'
 import { ManifestWatcher, type ManifestWatcherOptions } from './manifest-watcher.ts'
@@ -106,8 +106,9 @@ export class DirectoryCluster implements Cluster {
     this.#options.logger[log]({ resource: resourceKeyOf(resource), reason: event.reason, note: event.note }, 'event')
   }
 
-  async configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined> {
-    return this.#configMaps.get(`${namespace}/${name}`)?.data
+  async configMap(namespace: string, name: string): Promise<ConfigData | undefined> {
+    const found = this.#configMaps.get(`${namespace}/${name}`)
+    return found && new Map(Object.entries(found.data))
   }
 
   /** A folder of manifests has no Secrets. */

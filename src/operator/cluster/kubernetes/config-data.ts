@@ -4,7 +4,7 @@ import {
   ignoreNotFound,
   type KubernetesApi,
 } from '../../../clients/kubernetes/kubernetes-api.ts'
-import { type SecretData, WRITE_MS } from '../cluster.ts'
+import { type ConfigData, type SecretData, WRITE_MS } from '../cluster.ts'
 import { type ConfigDataResource, collectionPath } from './metadata-informer.ts'
 
 const MANAGER = 'weir-operator-export'
@@ -17,19 +17,21 @@ export async function readConfigMap(
   api: KubernetesApi,
   namespace: string,
   name: string,
-): Promise<Readonly<Record<string, string>> | undefined> {
+): Promise<ConfigData | undefined> {
   const found = await ignoreNotFound(
     api.send<ConfigMap>({ method: 'GET', path: pathTo('configmaps', namespace, name) }),
   )
-  return found && (found.data ?? {})
+  return found && new Map(Object.entries(found.data ?? {}))
 }
 
 /** Data of a Secret as text; undefined when it does not exist. */
 export async function readSecret(api: KubernetesApi, namespace: string, name: string): Promise<SecretData | undefined> {
   const found = await ignoreNotFound(api.send<Secret>({ method: 'GET', path: pathTo('secrets', namespace, name) }))
   if (found === undefined) return undefined
-  const data = Object.entries(found.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()])
-  return { version: found.metadata.resourceVersion, data: Object.fromEntries(data) }
+  const data = Object.entries(found.data ?? {}).map(
+    ([key, value]) => [key, Buffer.from(value, 'base64').toString()] as const,
+  )
+  return { version: found.metadata.resourceVersion, data: new Map(data) }
 }
 
 /** Returns false where another manager owns one of these keys. */

@@ -24,6 +24,7 @@ import {
 import { ChangeListeners } from '../change-listeners.ts'
 import {
   type Cluster,
+  type ConfigData,
   type ManifestError,
   type NamespaceInfo,
   type ResourceChange,
@@ -178,7 +179,7 @@ export class KubernetesCluster implements Cluster {
     this.#events.record({ kind, namespace, name, uid }, event)
   }
 
-  configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined> {
+  configMap(namespace: string, name: string): Promise<ConfigData | undefined> {
     return readConfigMap(this.#options.api, namespace, name)
   }
 

@@ -354,7 +354,7 @@ describe('KubernetesCluster', () => {
     const { asked, response } = await script.next()
     expect(asked.path).toBe('/api/v1/namespaces/shop/secrets/s3')
     json(response, { metadata: { resourceVersion: '7' }, data: { secret: Buffer.from('hunter2').toString('base64') } })
-    expect(await reading).toEqual({ version: '7', data: { secret: 'hunter2' } })
+    expect(await reading).toEqual({ version: '7', data: new Map([['secret', 'hunter2']]) })
   })
 
   it('reads a ConfigMap, and returns undefined for a missing one', async () => {
@@ -365,7 +365,7 @@ describe('KubernetesCluster', () => {
       if (pluralOf(asked) === 'none') json(response, { kind: 'Status', reason: 'NotFound' }, 404)
       else json(response, { data: { user: '"int"' } })
     }
-    expect([await there, await gone]).toEqual([{ user: '"int"' }, undefined])
+    expect([await there, await gone]).toEqual([new Map([['user', '"int"']]), undefined])
   })
 
   it('writes nothing to an unknown object', async () => {
