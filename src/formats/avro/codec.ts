@@ -4,6 +4,7 @@ import { SchemaError } from '../schema-error.ts'
 import type { AvroSchema } from './avro-schema.ts'
 import { toAvsc } from './avsc-schema.ts'
 import { bigintLong, ExactLong, exactType } from './avsc-types.ts'
+import { binaryCheck } from './check-binary.ts'
 
 /**
  * Creates a codec for the Avro binary encoding. Values: a long is a number if that is exact, otherwise a bigint; bytes
@@ -20,39 +21,36 @@ export function avroCodec(writer: AvroSchema, { reader = writer, unions = 'wrapp
   const fast = bind(writer, reader, { wrapUnions, registry: { long: new ExactLong() } })
   // Longs from 2^52 are rare and slow. The types for them are created when the first such value occurs.
   let exact: Bound | undefined
+  const check = binaryCheck(writer)
   const withBigints = () => {
     exact ??= bind(writer, reader, { wrapUnions, registry: { long: bigintLong() } })
     return exact
   }
   return {
     encode: (value) =>
-      encodeOrDecode('the value is not valid for its schema', fast.encode, () => withBigints().encode, value as never),
-    decode: (bytes) => {
-      const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-      return encodeOrDecode('the bytes are not valid for their schema', fast.decode, () => withBigints().decode, buffer)
-    },
+      attempt(INVALID_VALUE, () => fastOrExact(fast.encode, () => withBigints().encode, value as never)),
+    decode: (bytes) =>
+      attempt(INVALID_BYTES, () => {
+        check(bytes)
+        const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+        return fastOrExact(fast.decode, () => withBigints().decode, buffer)
+      }),
   }
 }
+
+const INVALID_VALUE = 'the value is not valid for its schema'
+const INVALID_BYTES = 'the bytes are not valid for their schema'
 
 export type AvroCodecOptions = { readonly reader?: AvroSchema; readonly unions?: 'wrapped' | 'plain' }
 
 type TypeOptions = { readonly wrapUnions: boolean | 'auto'; readonly registry: Readonly<Record<string, avsc.Type>> }
 type Bound = { readonly encode: (value: unknown) => Buffer; readonly decode: (bytes: Buffer) => unknown }
 
-function encodeOrDecode<In, Out>(
-  problem: string,
-  fast: (input: In) => Out,
-  exact: () => (input: In) => Out,
-  input: In,
-): Out {
+function fastOrExact<In, Out>(fast: (input: In) => Out, exact: () => (input: In) => Out, input: In): Out {
   try {
     return fast(input)
   } catch {
-    try {
-      return exact()(input)
-    } catch (error) {
-      throw new SchemaError(`${problem}: ${(error as Error).message}`, { cause: error })
-    }
+    return exact()(input)
   }
 }
 
@@ -64,7 +62,7 @@ function bind(writer: AvroSchema, reader: AvroSchema, { wrapUnions, registry }: 
       registry: Object.assign(Object.create(null), registry),
       typeHook: exactType,
     } as avsc.ForSchemaOptions)
-  try {
+  return attempt('the schema cannot be compiled', () => {
     const writing = typeOf(toAvsc(writer))
     if (reader === writer) {
       return { encode: (value) => writing.toBuffer(value), decode: (bytes) => writing.fromBuffer(bytes) as unknown }
@@ -75,7 +73,13 @@ function bind(writer: AvroSchema, reader: AvroSchema, { wrapUnions, registry }: 
       encode: (value) => writing.toBuffer(value),
       decode: (bytes) => reading.fromBuffer(bytes, resolver) as unknown,
     }
+  })
+}
+
+function attempt<T>(problem: string, run: () => T): T {
+  try {
+    return run()
   } catch (error) {
-    throw new SchemaError(`the schema cannot be compiled: ${(error as Error).message}`, { cause: error })
+    throw new SchemaError(`${problem}: ${(error as Error).message}`, { cause: error })
   }
 }

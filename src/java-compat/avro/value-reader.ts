@@ -11,7 +11,7 @@ export type ValueReader = (from: ByteInput) => unknown
 /**
  * Creates a reader from Avro's binary encoding directly to values of the Connect schema to which `fromAvro` converts this
  * Avro schema. Returns undefined for the schemas that only the codec and `fromAvro` support: unions of several types, enums,
- * maps, fixed, and the integers with less than 32 bits.
+ * maps, fixed, records without fields, and the integers with less than 32 bits.
  */
 export function valueReader(avro: AvroSchema, schema: Schema): ValueReader | undefined {
   switch (avro.type) {
@@ -62,7 +62,8 @@ function unionReader({ branches }: AvroUnion, schema: Schema): ValueReader | und
 }
 
 function recordReader(avro: readonly { readonly schema: AvroSchema }[], schema: Schema): ValueReader | undefined {
-  if (schema.type !== 'struct') return undefined
+  // Values without fields have no bytes, which would have to be limited: see `binaryCheck`.
+  if (schema.type !== 'struct' || avro.length === 0) return undefined
   const fields: { readonly name: string; readonly read: ValueReader }[] = []
   for (const [index, { name, schema: own }] of schema.fields!.entries()) {
     const read = valueReader(avro[index]!.schema, own)

@@ -84,6 +84,56 @@ describe('avroCodec', () => {
   })
 })
 
+/** Zigzag varints, as Avro writes numbers. */
+const varints = (...values: readonly (bigint | number)[]) =>
+  Buffer.from(
+    values.flatMap((value) => {
+      const bytes: number[] = []
+      let left = BigInt.asUintN(64, (BigInt(value) << 1n) ^ (BigInt(value) >> 63n))
+      for (; left > 127n; left >>= 7n) bytes.push(Number(left & 127n) | 128)
+      return [...bytes, Number(left)]
+    }),
+  )
+
+describe('damaged Avro data', () => {
+  const array = (items: unknown) => ({ type: 'array', items })
+  const map = (values: unknown) => ({ type: 'map', values })
+  const EMPTY = { type: 'record', name: 'Empty', fields: [] }
+  const PAIR = { type: 'record', name: 'Pair', fields: ['a', 'b'].map((name) => ({ name, type: ['null', 'Empty'] })) }
+
+  it.each<[string, unknown, Buffer, string]>([
+    ['an int beyond 32 bits', 'int', varints(2n ** 31n), 'a number has more than 32 bits'],
+    ['a long of 11 bytes', 'long', Buffer.alloc(11, 255), 'a number has more than 64 bits'],
+    ['a long beyond 64 bits', 'long', Buffer.from([...Array(9).fill(255), 2]), 'a number has more than 64 bits'],
+    ['a boolean of 2', 'boolean', Buffer.of(2), 'a boolean is neither 0 nor 1'],
+    ['a text of negative length', 'string', varints(-1), 'a length is negative: -1'],
+    ['a text that is longer than the data', 'string', varints(2n ** 40n), 'truncated data'],
+    ['a branch that does not exist', ['null', 'int'], varints(2), 'an index of 2 for 2 values'],
+    ['a symbol that does not exist', { type: 'enum', name: 'E', symbols: ['A'] }, varints(-1), 'an index of -1 for 1'],
+    ['an array of 2^40 texts', array('string'), varints(2n ** 40n, 0, 0), 'truncated data'],
+    ['a map of 2^40 ints', map('int'), varints(2n ** 40n, 0, 0), 'truncated data'],
+    ['an array of 2^40 nulls', array('null'), varints(2n ** 40n, 0), 'too many values that have no bytes'],
+    ['2^40 empty records', array(EMPTY), varints(-(2n ** 40n), 0, 0), 'too many values that have no bytes'],
+    ['2^40 records of nulls', [EMPTY, array(PAIR)], varints(1, 2n ** 40n, 0, 0, 0, 0, 0), 'truncated data'],
+    ['an array with a wrong size', array('int'), varints(-1, 5, 7, 0), 'a block has another size than it claims'],
+    ['data after the value', 'int', varints(1, 2), 'trailing data'],
+  ])('is rejected: %s', (_, schema, bytes, problem) => {
+    const { decode } = avroCodec(schemaOf(schema))
+    expect(() => decode(bytes)).toThrow(`the bytes are not valid for their schema: ${problem}`)
+  })
+
+  it('does not move back in the data when a field is skipped', () => {
+    const reader = schemaOf({ type: 'record', name: 'R', fields: [] })
+    const writer = schemaOf({ type: 'record', name: 'R', fields: [{ name: 'a', type: array('int') }] })
+    expect(() => avroCodec(writer, { reader }).decode(varints(-1, -2, 0))).toThrow('another size than it claims')
+  })
+
+  it('may have as many values without bytes as there are, and blocks with sizes', () => {
+    expect(avroCodec(schemaOf(array('null'))).decode(varints(1_000, 0))).toHaveLength(1_000)
+    expect(avroCodec(schemaOf(array('int'))).decode(varints(-2, 2, 7, 8, 1, 9, 0))).toEqual([7, 8, 9])
+  })
+})
+
 describe('Avro names that are also members of Object.prototype', () => {
   const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '__defineGetter__']
   const parsed = (text: string) => (avroFormat.parse({ text }) as ParsedAvro).schema

@@ -161,4 +161,8 @@ describe('direct values', () => {
     const { write, read: reader } = pathsOf(struct('Row', { value: map(STRING, INT32) }))
     expect([write, reader]).toEqual([undefined, undefined])
   })
+
+  it('are not used to read records without fields, whose number no bytes limit', () => {
+    expect(pathsOf(struct('Row', { values: array(struct('Empty', {})) })).read).toBeUndefined()
+  })
 })
