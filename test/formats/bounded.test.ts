@@ -35,6 +35,23 @@ const GROWING: readonly (readonly [title: string, Format, (n: number) => string]
         ),
       ]),
   ],
+  [
+    'Avro aliases in a long namespace',
+    avroFormat,
+    (n) => JSON.stringify({ ...record(`${'a.'.repeat(n / 4)}R`, []), aliases: list(n, (at) => `A${at}`) }),
+  ],
+  [
+    'Avro types in a long namespace',
+    avroFormat,
+    (n) =>
+      JSON.stringify({
+        ...record(
+          'R',
+          list(n / 4, (at) => field(`f${at}`, record(`R${at}`, []))),
+        ),
+        namespace: `a${'.a'.repeat(n)}`,
+      }),
+  ],
   ['a JSON enum', jsonFormat, (n) => JSON.stringify({ enum: list(n, (at) => `s${at}`) })],
   [
     'JSON oneOf branches',
@@ -93,6 +110,21 @@ describe('the cost of hostile schemas', { tags: ['slow'] }, () => {
     ['a message in an option', protobufFormat, `option (a) = ${'{ b: '.repeat(10_000)}`, 'nested deeper than 50'],
   ])('is limited by a maximum nesting: %s', (_, format, text, message) => {
     expect(() => format.parse({ text })).toThrow(message)
+  })
+
+  it.each([
+    ['types', list(1_000, (at) => ({ type: 'fixed', name: `F${at}`, size: 1 }))],
+    ['references', list(1_000, () => 'R')],
+  ])('is limited for the total length of Avro names: %s', (_, types) => {
+    const text = JSON.stringify({
+      ...record(
+        'R',
+        types.map((type, at) => field(`f${at}`, type)),
+      ),
+      namespace: 'a'.repeat(5_000),
+    })
+    for (const validation of ['strict', 'loose'] as const)
+      expect(() => avroFormat.parse({ text }, { validation })).toThrow('have more than 4000000 characters in total')
   })
 
   it('is limited for chains of JSON definitions', () => {

@@ -33,6 +33,12 @@ const NO_PROPS: Props = new Map()
 const NO_ALIASES: readonly never[] = []
 const ORDERS = ['ascending', 'descending', 'ignore'] as const
 
+/**
+ * The maximum total length of full names, in characters: far more than schemas have. A type repeats the namespace of the
+ * enclosing one, so that the total can be quadratic in the length of the text.
+ */
+const NAMES_MAX = 4_000_000
+
 /** A schema that is available once all names of the text are known. */
 type Later = () => AvroSchema
 /** The placeholder for a schema until all names are known. */
@@ -50,6 +56,7 @@ export class AvroParser {
   /** The records that enclose the current position. */
   #open: AvroSchema[] = []
   #checks: (() => void)[] = []
+  #nameCharacters = 0
 
   constructor(strict: boolean) {
     this.#strict = strict
@@ -91,7 +98,7 @@ export class AvroParser {
   /** Resolves a name in the enclosing namespace, otherwise as written. */
   #byName(written: string, space: string): Later {
     if (isPrimitive(written)) return always({ type: written, props: NO_PROPS })
-    const { full } = avroName(written, space)
+    const { full } = this.#name(written, space)
     return () => {
       const found = this.#named.get(full) ?? this.#named.get(written)
       if (!found) throw new SchemaError(`Undefined schema: ${full}`)
@@ -215,15 +222,26 @@ export class AvroParser {
   #head(json: JsonObject, space: string, members = SCHEMA_MEMBERS) {
     const written = json.get('name')
     if (typeof written !== 'string') throw new SchemaError(`No name in schema: ${printJson(json)}`)
-    const name = avroName(written, textOf(json.get('namespace')) ?? space)
-    const named = aliasesOf(json).map((alias) => avroName(alias, name.space))
+    const name = this.#name(written, textOf(json.get('namespace')) ?? space)
+    const named = aliasesOf(json).map((alias) => this.#name(alias, name.space))
     const aliases = unique(named, ({ full }) => full)
     if (this.#strict) {
-      checkNamespace(name.space)
+      // An enclosing type has checked its own namespace.
+      if (name.space !== space) checkNamespace(name.space)
       for (const { simple } of [name, ...aliases]) checkName(simple)
     }
     if (isPrimitive(name.full)) throw new SchemaError(`Schemas may not be named after primitives: ${name.full}`)
     return { name, doc: textOf(json.get('doc')), aliases, props: propsOf(json, members) }
+  }
+
+  #name(written: string, space: string): AvroName {
+    const name = avroName(written, space)
+    this.#nameCharacters += name.full.length
+    if (this.#nameCharacters > NAMES_MAX)
+      throw new SchemaError(
+        `the names of types, with their namespaces, have more than ${NAMES_MAX} characters in total`,
+      )
+    return name
   }
 
   /** Registers a named type. A repeated identical definition is allowed; a different one throws a `SchemaError`. */
