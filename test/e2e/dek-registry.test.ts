@@ -131,6 +131,41 @@ describe('a DEK registry on an embedded broker', () => {
     expect([String(last?.key), String(last?.value)]).toEqual([key, value.replace('"shared"', '"doc":"why","shared"')])
   })
 
+  it('does not replace a key whose record it cannot read, and serves the others', async () => {
+    await broker.topics.create({ name: TOPIC, partitions: 1, configs: { 'cleanup.policy': 'compact' } })
+    const kek = (name: string) => `{"tenant":"default","name":"${name}","type":"KEK"}`
+    const dek = (version: number) =>
+      `{"tenant":"default","kekName":"k","subject":"s","algorithm":"AES256_GCM","version":${version},"type":"DEK"}`
+    await writeRaw(kek('k'), '{"name":"k","kmsType":"x","kmsKeyId":"y","type":"KEK"}')
+    await writeRaw(kek('unreadable'), '{"name":"unreadable","type":"KEK"}')
+    await writeRaw(dek(1), '{"encryptedKeyMaterial":"AQID","type":"DEK"}')
+    await writeRaw(dek(2), '{"encryptedKeyMaterial":{"new":"AQID"},"type":"DEK"}')
+    const { call } = await start()
+    const unreadable = { status: 500, body: { error_code: 50001, message: expect.stringContaining('cannot be read') } }
+    const material = { encryptedKeyMaterial: 'BBBB' }
+    for (const [request, body] of [
+      [`GET ${KEKS}/unreadable`],
+      [`POST ${KEKS}`, { ...KEK, name: 'unreadable' }],
+      [`PUT ${KEKS}/unreadable`, { doc: 'why' }],
+      [`DELETE ${KEKS}/unreadable`],
+      [`POST ${KEKS}/unreadable/deks/s`, material],
+      [`GET ${KEKS}/k/deks/s/versions/2?deleted=true`],
+      [`GET ${KEKS}/k/deks/s/versions/latest`],
+      [`GET ${KEKS}/k/deks/s/versions`],
+      [`GET ${KEKS}/k/deks`],
+      [`POST ${KEKS}/k/deks/s`, { ...material, version: 2 }],
+      [`POST ${KEKS}/k/deks/s?rewrap=true`, { ...material, version: 2 }],
+      [`DELETE ${KEKS}/k/deks/s`],
+      [`DELETE ${KEKS}/k`],
+    ] as const)
+      expect([request, await call(request, body)]).toMatchObject([request, unreadable])
+    expect(await call(`GET ${KEKS}`)).toMatchObject({ status: 200, body: ['k'] })
+    expect(await call(`GET ${KEKS}/k/deks/s/versions/1`)).toMatchObject({ status: 200, body: { version: 1 } })
+    expect(await call(`POST ${KEKS}/k/deks/s`, { ...material, version: 3 })).toMatchObject({ status: 200 })
+    await writeRaw(dek(2), '{"encryptedKeyMaterial":"AQID","type":"DEK"}')
+    await expect.poll(() => call(`GET ${KEKS}/k/deks/s/versions`), WAIT).toMatchObject({ status: 200, body: [1, 2, 3] })
+  })
+
   it('fails when its topic is deleted, and does not start with an empty one', async () => {
     const first = await start()
     await first.call(`POST ${KEKS}`, KEK)

@@ -80,10 +80,13 @@ export function findDek(
   version: VersionNumber,
   { deleted }: { readonly deleted: boolean },
 ): Dek {
-  const all = view.dekVersions(versions.kekName, versions.subject, versions.algorithm)
-  const candidates = all.filter((dek) => deleted || !dek.deleted)
-  const found = version === 'latest' ? candidates.at(-1) : candidates.find((dek) => dek.version === version)
-  if (!found) throw keyNotFound(versions.subject)
+  const found =
+    version === 'latest'
+      ? view
+          .dekVersions(versions.kekName, versions.subject, versions.algorithm)
+          .findLast((dek) => deleted || !dek.deleted)
+      : view.dek({ ...versions, version })
+  if (!found || (found.deleted && !deleted)) throw keyNotFound(versions.subject)
   return found
 }
 

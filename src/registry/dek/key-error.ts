@@ -33,3 +33,9 @@ export function invalidKey(field: string): RegistryError {
 export function keyReferenceExists(kekName: string): RegistryError {
   return new RegistryError('key_reference_exists', `One or more references exist to the key '${kekName}'`)
 }
+
+/** `key` is the name of a KEK, or describes the DEKs of a subject. */
+export function keyUnreadable(key: string): RegistryError {
+  const remedy = 'restore the record in the topic of the keys, or replace it with a tombstone'
+  return new RegistryError('key_unreadable', `The stored record of the key '${key}' cannot be read: ${remedy}`)
+}

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { messageOf } from '../../common/errors.ts'
 import { DEK_ALGORITHMS } from '../../encryption/data-cipher.ts'
 import { toSubject } from '../model/subject.ts'
 import type { RawRecord } from '../store/record-codec.ts'
-import { type DekId, type KeyRecord, type StoredDek, type StoredKek, sortedEntries } from './key.ts'
+import { type DekId, type KeyId, type KeyRecord, type StoredDek, type StoredKek, sortedEntries } from './key.ts'
 
 const TENANT = 'default'
 
@@ -22,7 +23,7 @@ const kekSpec = z.object({
   type: z.literal('KEK'),
   kmsType: text,
   kmsKeyId: text,
-  kmsProps: z.record(text, text).nullish(),
+  kmsProps: z.record(text, text.nullable()).nullish(),
   doc: text.nullish(),
   shared: z.boolean().default(false),
   deleted: z.boolean().default(false),
@@ -32,6 +33,16 @@ const dekSpec = z.object({
   encryptedKeyMaterial: text.nullish(),
   deleted: z.boolean().default(false),
 })
+
+/** Thrown for a record whose key can be read, but not its value. */
+export class UnreadableKeyError extends Error {
+  readonly id: KeyId
+
+  constructor(id: KeyId, cause: unknown) {
+    super(messageOf(cause), { cause })
+    this.id = id
+  }
+}
 
 /**
  * Encodes and decodes the records of `_dek_registry_keys` in Confluent's format, with the members in the order that its
@@ -52,14 +63,16 @@ export class KeyRecordCodec {
 
   /**
    * Returns undefined for a record of another tenant and for a marker. Throws an `Error` that states why the record cannot
-   * be read. Its message contains no values, because key material and KMS secrets must not be logged.
+   * be read, an `UnreadableKeyError` if its key can be. Its message contains no values, because key material and KMS secrets
+   * must not be logged.
    */
   decode(key: Buffer | null, value: Buffer | null): KeyRecord | undefined {
     const text = key?.toString('utf8') ?? ''
     const id = parse(idSpec, text, 'key')
     if (id.tenant !== TENANT || (id.type === 'KEK' && id.name === '')) return undefined
     const valueText = value === null || value.length === 0 ? null : value.toString('utf8')
-    const record = id.type === 'KEK' ? kekRecord(id.name, valueText) : dekRecord(id, valueText)
+    const keyId: KeyId = id.type === 'KEK' ? { kind: 'kek', name: id.name } : { kind: 'dek', id: dekIdOf(id) }
+    const record = recordOf(keyId, valueText)
     const ours = keyText(record)
     if (ours !== text) this.#asRead.set(ours, text)
     return record
@@ -97,19 +110,37 @@ function dekMembers({ kekName, subject, algorithm, version, encryptedKeyMaterial
   return { kekName, subject, algorithm, version, encryptedKeyMaterial, deleted, type: 'DEK' }
 }
 
-function kekRecord(name: string, valueText: string | null): KeyRecord {
-  if (valueText === null) return { kind: 'kek', name, value: null }
-  const { kmsType, kmsKeyId, kmsProps, doc, shared, deleted } = parse(kekSpec, valueText, 'value')
-  const value = { name, kmsType, kmsKeyId, kmsProps: kmsProps ?? {}, doc: doc ?? undefined, shared, deleted }
-  return { kind: 'kek', name, value }
+function dekIdOf({
+  kekName,
+  subject,
+  algorithm,
+  version,
+}: Omit<DekId, 'subject'> & { readonly subject: string }): DekId {
+  return { kekName, subject: toSubject(subject), algorithm, version }
 }
 
-function dekRecord(key: Omit<DekId, 'subject'> & { readonly subject: string }, valueText: string | null): KeyRecord {
-  const { kekName, algorithm, version } = key
-  const id = { kekName, subject: toSubject(key.subject), algorithm, version }
-  if (valueText === null) return { kind: 'dek', id, value: null }
+function recordOf(key: KeyId, valueText: string | null): KeyRecord {
+  if (valueText === null) return { ...key, value: null }
+  try {
+    return key.kind === 'kek'
+      ? { ...key, value: kekOf(key.name, valueText) }
+      : { ...key, value: dekOf(key.id, valueText) }
+  } catch (error) {
+    throw new UnreadableKeyError(key, error)
+  }
+}
+
+function kekOf(name: string, valueText: string): StoredKek {
+  const { kmsProps, doc, ...members } = parse(kekSpec, valueText, 'value')
+  // Confluent's registry stores null for a property without a value.
+  const given = Object.entries(kmsProps ?? {}).filter((entry): entry is [string, string] => entry[1] !== null)
+  const { kmsType, kmsKeyId, shared, deleted } = members
+  return { name, kmsType, kmsKeyId, kmsProps: Object.fromEntries(given), doc: doc ?? undefined, shared, deleted }
+}
+
+function dekOf(id: DekId, valueText: string): StoredDek {
   const { encryptedKeyMaterial, deleted } = parse(dekSpec, valueText, 'value')
-  return { kind: 'dek', id, value: { ...id, encryptedKeyMaterial: encryptedKeyMaterial ?? undefined, deleted } }
+  return { ...id, encryptedKeyMaterial: encryptedKeyMaterial ?? undefined, deleted }
 }
 
 function parse<Spec extends z.ZodType>(spec: Spec, text: string, what: 'key' | 'value'): z.infer<Spec> {

@@ -38,6 +38,9 @@ export type StoredDek = DekId & {
 }
 export type Dek = StoredDek & RecordPosition
 
+/** Identifies a record of the topic. */
+export type KeyId = { readonly kind: 'kek'; readonly name: string } | { readonly kind: 'dek'; readonly id: DekId }
+
 /** One record of the topic. A null value removes the key. */
 export type KeyRecord =
   | { readonly kind: 'kek'; readonly name: string; readonly value: StoredKek | null }

@@ -6,7 +6,7 @@ import type { Logger } from '../../common/logging/logger.ts'
 import type { RegistryValues } from '../settings.ts'
 import { evidenceOfLeader, rememberLeader } from '../store/leader-evidence.ts'
 import type { KeyRecord } from './key.ts'
-import { KeyRecordCodec, markerRecord } from './key-record-codec.ts'
+import { KeyRecordCodec, markerRecord, UnreadableKeyError } from './key-record-codec.ts'
 import type { KeyState } from './key-state.ts'
 
 export type KeysTopicOptions = {
@@ -101,7 +101,14 @@ function openTopic(state: KeyState, codec: KeyRecordCodec, options: KeysTopicOpt
     appendTimeoutMs: settings['brokerstore.timeout.ms'],
     progress: { read: () => broker.groups.offsets(groupId), save: saveProgress },
     evidenceOfRecords: () => evidenceOfLeader(broker, fencingIdOf(settings)),
-    decode: ({ key, value }) => codec.decode(key, value),
+    decode: ({ key, value }) => {
+      try {
+        return codec.decode(key, value)
+      } catch (error) {
+        if (error instanceof UnreadableKeyError) state.applyUnreadable(error.id)
+        throw error
+      }
+    },
     apply: (record, { timestampMs, offset }) => {
       if (record !== undefined) state.apply(record, timestampMs, offset)
     },

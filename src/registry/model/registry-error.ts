@@ -47,6 +47,7 @@ export type RegistryErrorCode =
   | 'too_many_keys'
   | 'invalid_key'
   | 'key_reference_exists'
+  | 'key_unreadable'
   | 'kek_not_usable'
   | 'dek_generation_failed'
 

@@ -50,6 +50,7 @@ const WIRE: Readonly<Record<RegistryErrorCode, number | readonly [errorCode: num
   too_many_keys: 40972,
   invalid_key: 42271,
   key_reference_exists: 42272,
+  key_unreadable: 50001,
   kek_not_usable: [500, 500],
   dek_generation_failed: 50070,
 }

@@ -96,6 +96,11 @@ describe('records of the DEK registry', () => {
     expect(new KeyRecordCodec().decode(key, value)).toEqual(kek())
   })
 
+  it('may have properties without a value, which have no effect', () => {
+    const value = Buffer.from('{"type":"KEK","kmsType":"test-kms","kmsKeyId":"myid","kmsProps":{"a":null,"b":"c"}}')
+    expect(new KeyRecordCodec().decode(Buffer.from(WRITTEN[0]![2]), value)).toEqual(kek({ kmsProps: { b: 'c' } }))
+  })
+
   it('are written with the key text that was read', () => {
     const codec = new KeyRecordCodec()
     const key =
