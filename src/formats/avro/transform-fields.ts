@@ -2,6 +2,7 @@ import { defineMember } from '../define-member.ts'
 import type { FieldContext, FieldTransform, FieldType } from '../field-transform.ts'
 import type { Json } from '../json-text.ts'
 import { type AvroRecord, type AvroSchema, type AvroUnion, branchName } from './avro-schema.ts'
+import { hasDistinctShapes, type Shape, shapeOf } from './union-form.ts'
 
 /**
  * Returns a copy of a value with its fields transformed. Values have the form of `avroCodec` with `unions: 'plain'`.
@@ -51,42 +52,20 @@ function mapValues(map: object, change: (value: unknown) => unknown): object {
 
 /** If two branches have the same shape in JavaScript, values of the union have the form `{ branch: value }`. */
 function transformUnion(
-  { branches }: AvroUnion,
+  union: AvroUnion,
   value: NonNullable<unknown>,
   inside: (schema: AvroSchema, value: unknown) => unknown,
 ): unknown {
-  const shapes = branches.map(shapeOf)
-  if (new Set(shapes).size === shapes.length) {
-    const branch = branches[shapes.indexOf(shapeOfValue(value))]
+  const { branches } = union
+  if (hasDistinctShapes(union)) {
+    const shape = shapeOfValue(value)
+    const branch = branches.find((one) => shapeOf(one) === shape)
     return branch === undefined ? value : inside(branch, value)
   }
   const [name, ...others] = typeof value === 'object' ? Object.keys(value) : []
   const branch = branches.find((one) => branchName(one) === name)
   if (branch === undefined || name === undefined || others.length > 0) return value
   return { [name]: inside(branch, (value as Record<string, unknown>)[name]) }
-}
-
-type Shape = 'null' | 'boolean' | 'number' | 'string' | 'buffer' | 'array' | 'object' | 'union'
-
-/** The JavaScript shape of a branch's values. avsc wraps the values of a union if two branches have the same shape. */
-function shapeOf({ type }: AvroSchema): Shape {
-  switch (type) {
-    case 'int':
-    case 'long':
-    case 'float':
-    case 'double':
-      return 'number'
-    case 'bytes':
-    case 'fixed':
-      return 'buffer'
-    case 'enum':
-      return 'string'
-    case 'map':
-    case 'record':
-      return 'object'
-    default:
-      return type
-  }
 }
 
 function shapeOfValue(value: NonNullable<unknown>): Shape {

@@ -84,6 +84,114 @@ describe('avroCodec', () => {
   })
 })
 
+describe('data that is resolved to a reader schema', () => {
+  const record = (type: unknown, more: object = {}) => ({
+    type: 'record',
+    name: 'R',
+    fields: [{ name: 'a', type, ...more }],
+  })
+  const parsed = (text: string) => (avroFormat.parse({ text }) as ParsedAvro).schema
+  const empty = schemaOf({ type: 'record', name: 'R', fields: [] })
+  const resolved = (writer: unknown, reader: unknown, value: unknown) => {
+    const codec = avroCodec(schemaOf(writer), { reader: schemaOf(reader), unions: 'plain' })
+    return codec.decode(codec.encode(value))
+  }
+
+  it.each<[string, unknown, unknown, unknown, unknown]>([
+    ['long as double', 'long', -(2n ** 60n), 'double', -(2 ** 60)],
+    ['long as float', 'long', -(2n ** 60n) + 1n, 'float', -(2 ** 60)],
+    ['int as long', 'int', -7, 'long', -7],
+    ['int as float', 'int', 2 ** 24 + 1, 'float', 2 ** 24],
+    ['float as double', 'float', 0.5, 'double', 0.5],
+    ['string as bytes', 'string', 'é', 'bytes', Buffer.from('é')],
+    ['bytes as string', 'bytes', Buffer.from('é'), 'string', 'é'],
+    ['int as a branch', 'int', 5, ['null', 'double', 'string'], 5],
+    ['the same type before others', 'int', 5, ['double', 'int'], { int: 5 }],
+    ['a branch without a union', ['null', 'string'], 'x', 'string', 'x'],
+    ['a branch that the reader has, of others', ['int', 'boolean', 'string'], 'x', ['string', 'null'], 'x'],
+  ])('is promoted and matched as in Java: %s', (_, writer, value, reader, result) => {
+    expect(resolved(writer, reader, value)).toEqual(result)
+  })
+
+  it('cannot be of a branch, or of a symbol, that the reader does not have', () => {
+    expect(() => resolved(['int', 'string'], 'string', 5)).toThrow('cannot read int as string')
+    const words = (...symbols: readonly string[]) => ({ type: 'enum', name: 'E', symbols })
+    expect(resolved(words('A', 'B'), words('A'), 'A')).toBe('A')
+    expect(() => resolved(words('A', 'B'), words('A'), 'B')).toThrow('E has no symbol B and no default')
+    expect(resolved(words('A', 'B'), { ...words('A'), default: 'A' }, 'B')).toBe('A')
+    expect(() => avroCodec(schemaOf(['int', 'long']), { reader: schemaOf('string') })).toThrow(
+      'cannot read int as string',
+    )
+  })
+
+  it.each<[string, string, string, unknown]>([
+    ['of the second branch', '["null","string"]', '"x"', 'x'],
+    ['of a branch in an array', '{"type":"array","items":["null","string"]}', '["x",null]', ['x', null]],
+    ['of an ambiguous branch', '["int","double"]', '1.5', { double: 1.5 }],
+    ['beyond 2^53', '"long"', '9223372036854775807', 2n ** 63n - 1n],
+    ['that is not a number', '"double"', '"NaN"', Number.NaN],
+    ['that is infinite', '"float"', '"-Infinity"', Number.NEGATIVE_INFINITY],
+    ['of bytes', '"bytes"', '"\\u00ff"', Buffer.of(255)],
+    [
+      'of a map with the key __proto__',
+      '{"type":"map","values":"int"}',
+      '{"__proto__":1}',
+      JSON.parse('{"__proto__":1}'),
+    ],
+    [
+      'of a record without all fields',
+      '{"type":"record","name":"N","fields":[{"name":"x","type":"int","default":1},{"name":"y","type":"int"}]}',
+      '{"y":2}',
+      { x: 1, y: 2 },
+    ],
+  ])('gets a default %s', (_, type, text, value) => {
+    const reader = parsed(`{"type":"record","name":"R","fields":[{"name":"a","type":${type},"default":${text}}]}`)
+    const { decode } = avroCodec(empty, { reader, unions: 'plain' })
+    expect(decode(new Uint8Array())).toEqual({ a: value })
+  })
+
+  it('shares no default with other data', () => {
+    const { decode } = avroCodec(empty, { reader: schemaOf(record({ type: 'array', items: 'int' }, { default: [] })) })
+    const [one, other] = [decode(new Uint8Array()), decode(new Uint8Array())] as { a: number[] }[]
+    one!.a.push(1)
+    expect(other).toEqual({ a: [] })
+  })
+
+  it('takes a field of the writer once', () => {
+    const fields = [
+      { name: 'a', type: 'int' },
+      { name: 'b', type: 'int', aliases: ['a'], default: 9 },
+    ]
+    expect(resolved(record('int'), { type: 'record', name: 'R', fields }, { a: 5 })).toEqual({ a: 5, b: 9 })
+  })
+
+  it('is never read by a record that cannot be resolved, also inside another one', () => {
+    const tree = (type: unknown) => [
+      {
+        type: 'record',
+        name: 'Tree',
+        fields: [
+          {
+            name: 'leaf',
+            type: ['null', { type: 'record', name: 'Leaf', fields: [{ name: 'of', type: ['null', 'Tree'] }] }],
+          },
+          { name: 'a', type },
+        ],
+      },
+      'Leaf',
+    ]
+    const codec = avroCodec(schemaOf(tree('int')), { reader: schemaOf(tree('string')) })
+    expect(codec.decode(codec.encode({ Leaf: { of: null } }))).toEqual({ Leaf: { of: null } })
+    const nested = codec.encode({ Leaf: { of: { Tree: { leaf: null, a: 1 } } } })
+    expect(() => codec.decode(nested)).toThrow('cannot read int as string')
+  })
+})
+
+it('has the same form for a union of int and long, whatever the long is', () => {
+  const { encode, decode } = avroCodec(schemaOf(['null', 'int', 'long']), { unions: 'plain' })
+  for (const value of [null, { int: 5 }, { long: 5 }, { long: 2n ** 60n }]) expect(decode(encode(value))).toEqual(value)
+})
+
 /** Zigzag varints, as Avro writes numbers. */
 const varints = (...values: readonly (bigint | number)[]) =>
   Buffer.from(
@@ -122,7 +230,7 @@ describe('damaged Avro data', () => {
     expect(() => decode(bytes)).toThrow(`the bytes are not valid for their schema: ${problem}`)
   })
 
-  it('does not move back in the data when a field is skipped', () => {
+  it('has no block with a wrong size, also in a field that the reader does not have', () => {
     const reader = schemaOf({ type: 'record', name: 'R', fields: [] })
     const writer = schemaOf({ type: 'record', name: 'R', fields: [{ name: 'a', type: array('int') }] })
     expect(() => avroCodec(writer, { reader }).decode(varints(-1, -2, 0))).toThrow('another size than it claims')

@@ -1,0 +1,62 @@
+import avsc from 'avsc'
+import type { AvroNamed, AvroSchema } from './avro-schema.ts'
+import { avscName, bigintLong, ExactLong, exactType, WRAPPED_UNIONS } from './avsc-types.ts'
+import { hasDistinctShapes, type UnionForm } from './union-form.ts'
+
+export type AvscEncoder = (value: unknown) => Buffer
+
+/** Creates an encoder. With `doubles` it is fast, and throws an `Error` for longs from 2^52. */
+export function avscEncoder(schema: AvroSchema, unions: UnionForm, longs: 'doubles' | 'bigints'): AvscEncoder {
+  const type = avsc.Type.forSchema(
+    convert(schema, { seen: new Set(), unions }) as avsc.Schema,
+    {
+      // Without a prototype, because a type can be named `constructor`.
+      registry: Object.assign(Object.create(null), { long: longs === 'doubles' ? new ExactLong() : bigintLong() }),
+      typeHook: exactType,
+    } as avsc.ForSchemaOptions,
+  )
+  return (value) => type.toBuffer(value)
+}
+
+type Context = { readonly seen: Set<string>; readonly unions: UnionForm }
+
+/** Converts a schema for avsc, with the parts that affect the binary encoding: no logical types and no documentation. */
+function convert(schema: AvroSchema, context: Context): unknown {
+  switch (schema.type) {
+    case 'union': {
+      const branches = schema.branches.map((branch) => convert(branch, context))
+      if (context.unions === 'wrapped' || !hasDistinctShapes(schema)) WRAPPED_UNIONS.add(branches)
+      return branches
+    }
+    case 'array':
+      return { type: 'array', items: convert(schema.items, context) }
+    case 'map':
+      return { type: 'map', values: convert(schema.values, context) }
+    case 'record':
+    case 'enum':
+    case 'fixed':
+      return convertNamed(schema, context)
+    default:
+      return schema.type
+  }
+}
+
+function convertNamed(schema: AvroNamed, context: Context): unknown {
+  const { name } = schema
+  if (context.seen.has(name.full)) return name.full
+  context.seen.add(name.full)
+  const head = { name: name.simple, namespace: name.space }
+  switch (schema.type) {
+    case 'record': {
+      const fields = schema.fields.map((field) => ({
+        name: avscName(field.name),
+        type: convert(field.schema, context),
+      }))
+      return { type: 'record', ...head, fields }
+    }
+    case 'enum':
+      return { type: 'enum', ...head, symbols: schema.symbols.map(avscName) }
+    case 'fixed':
+      return { type: 'fixed', ...head, size: schema.size }
+  }
+}
