@@ -1,5 +1,5 @@
 import avsc from 'avsc'
-import type { AvroNamed, AvroSchema } from './avro-schema.ts'
+import { type AvroName, type AvroNamed, type AvroSchema, branchName } from './avro-schema.ts'
 import { avscName, bigintLong, ExactLong, exactType, WRAPPED_UNIONS } from './avsc-types.ts'
 import { hasDistinctShapes, type UnionForm } from './union-form.ts'
 
@@ -25,7 +25,8 @@ function convert(schema: AvroSchema, context: Context): unknown {
   switch (schema.type) {
     case 'union': {
       const branches = schema.branches.map((branch) => convert(branch, context))
-      if (context.unions === 'wrapped' || !hasDistinctShapes(schema)) WRAPPED_UNIONS.add(branches)
+      if (context.unions === 'wrapped' || !hasDistinctShapes(schema))
+        WRAPPED_UNIONS.set(branches, schema.branches.map(branchName))
       return branches
     }
     case 'array':
@@ -43,9 +44,10 @@ function convert(schema: AvroSchema, context: Context): unknown {
 
 function convertNamed(schema: AvroNamed, context: Context): unknown {
   const { name } = schema
-  if (context.seen.has(name.full)) return name.full
-  context.seen.add(name.full)
-  const head = { name: name.simple, namespace: name.space }
+  const own = avscTypeName(name)
+  if (context.seen.has(own)) return own
+  context.seen.add(own)
+  const head = { name: own }
   switch (schema.type) {
     case 'record': {
       const fields = schema.fields.map((field) => ({
@@ -59,4 +61,9 @@ function convertNamed(schema: AvroNamed, context: Context): unknown {
     case 'fixed':
       return { type: 'fixed', ...head, size: schema.size }
   }
+}
+
+/** Values do not have the names of types, except those of branches, which `WRAPPED_UNIONS` has. */
+function avscTypeName({ full }: AvroName): string {
+  return full.split('.').map(avscName).join('.')
 }

@@ -1,4 +1,5 @@
 import avsc from 'avsc'
+import { defineMember } from '../define-member.ts'
 
 type Tap = { writeLong(value: number): void }
 /** Methods of avsc types that are missing in its type declarations. */
@@ -12,31 +13,44 @@ type Constructor<Instance> = new (schema: unknown, options: unknown) => Instance
 
 const SUFFIX = '__in_avsc'
 
+const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+
 /**
- * Returns the name that avsc gets for a field or symbol. avsc keeps these names in plain objects, where inherited names
- * such as `constructor` and `__proto__` already exist: it loses such fields, rejects such symbols and writes invalid
- * data for unknown symbols. Such names get a suffix inside avsc; values outside use the names of the schema.
+ * Returns the name that avsc gets for a field, a symbol or a type. avsc rejects names with letters that are not ASCII. It keeps
+ * names in plain objects, where inherited names such as `constructor` and `__proto__` already exist: it loses such fields,
+ * rejects such symbols and writes invalid data for unknown symbols. Values outside use the names of the schema.
  */
 export function avscName(name: string): string {
-  return name in Object.prototype ? `${name}${SUFFIX}` : name
+  const isPlain = PLAIN_NAME.test(name) && !(name in Object.prototype) && !name.endsWith(SUFFIX)
+  return isPlain ? name : `x${Buffer.from(name).toString('hex')}${SUFFIX}`
 }
 
-/** The unions whose values are `{ branch: value }`. avsc itself would decide by whether longs are doubles. */
-export const WRAPPED_UNIONS = new WeakSet<object>()
+/**
+ * The names of the branches of each union whose values are `{ branch: value }`. avsc itself would decide by whether longs are
+ * doubles.
+ */
+export const WRAPPED_UNIONS = new WeakMap<object, readonly string[]>()
 
 const { WrappedUnionType, UnwrappedUnionType } = avsc.types as unknown as Readonly<
-  Record<'WrappedUnionType' | 'UnwrappedUnionType', Constructor<avsc.Type>>
+  Record<'WrappedUnionType' | 'UnwrappedUnionType', Constructor<avsc.Type & { _branchIndices: Record<string, number> }>>
 >
 
 /** The `typeHook` for avsc: creates the types that this module replaces. Undefined lets avsc create the type. */
 export function exactType(schema: avsc.Schema, options: unknown): avsc.Type | undefined {
   if (typeof schema !== 'object') return undefined
-  if (Array.isArray(schema)) {
-    return new (WRAPPED_UNIONS.has(schema) ? WrappedUnionType : UnwrappedUnionType)(schema, options)
-  }
+  if (Array.isArray(schema)) return unionType(schema, options)
   if (!('type' in schema)) return undefined
   if (schema.type === 'enum') return new ExactEnum(schema, options)
   return schema.type === 'record' && hasRenamedField(schema) ? new ExactRecord(schema, options) : undefined
+}
+
+function unionType(schema: readonly avsc.Schema[], options: unknown): avsc.Type {
+  const names = WRAPPED_UNIONS.get(schema)
+  if (names === undefined) return new UnwrappedUnionType(schema, options)
+  const type = new WrappedUnionType(schema, options)
+  for (const name of Object.keys(type._branchIndices)) Reflect.deleteProperty(type._branchIndices, name)
+  for (const [index, name] of names.entries()) defineMember(type._branchIndices, name, index)
+  return type
 }
 
 function hasRenamedField(schema: object): boolean {

@@ -276,5 +276,23 @@ describe('Avro names that are also members of Object.prototype', () => {
   })
 })
 
+it('encodes and decodes names with letters that are not ASCII, which Java accepts', () => {
+  const word = { type: 'enum', name: 'ä.b.Größe', symbols: ['groß', 'klein'] }
+  const record = { type: 'record', name: 'Maß', fields: [{ name: 'größe', type: [word, 'string', 'null'] }] }
+  for (const unions of ['wrapped', 'plain'] as const) {
+    const { encode, decode } = avroCodec(schemaOf(record), { unions })
+    for (const größe of [{ 'ä.b.Größe': 'groß' }, { string: 'x' }, null])
+      expect(decode(encode({ größe }))).toEqual({ größe })
+    expect(() => encode({ grosse: null })).toThrow('the value is not valid for its schema')
+  }
+})
+
+it('encodes branches and fields whose names are those that it uses inside', () => {
+  const inner = { type: 'record', name: 'constructor', fields: [{ name: 'x61__in_avsc', type: 'int' }] }
+  const { encode, decode } = avroCodec(schemaOf(['null', 'int', inner]))
+  const value = JSON.parse('{"constructor":{"x61__in_avsc":5}}')
+  expect(decode(encode(value))).toEqual(value)
+})
+
 const WITH_DEFAULT = (name: string) =>
   `{"type":"record","name":"R","fields":[{"name":"${name}","type":"string","default":"d"}]}`
