@@ -21,6 +21,7 @@ import {
   valueLabel,
 } from '../../sdk/index.ts'
 import { dateFromMs } from '../date-from-ms.ts'
+import { expansionLimit } from '../expansion-limit.ts'
 import { SUM_TYPE_NAMES } from '../sum-type-names.ts'
 import {
   AVRO_ENUM,
@@ -65,7 +66,7 @@ export type FromAvroOptions = {
 
 /** Converts an Avro schema as Confluent's converter does. Throws a `DataError`. */
 export function fromAvro(avro: AvroSchema, options: FromAvroOptions): FromAvro {
-  const context: Context = { ...options, open: new Set(), unions: { count: 0 } }
+  const context: Context = { ...options, open: new Set(), unions: { count: 0 }, countSchema: expansionLimit() }
   return convert(avro, context, { version: options.version })
 }
 
@@ -73,6 +74,7 @@ type Context = FromAvroOptions & {
   readonly open: Set<AvroSchema>
   /** Number of unions so far. */
   readonly unions: { count: number }
+  readonly countSchema: () => void
 }
 type Place = {
   readonly optional?: boolean | undefined
@@ -87,6 +89,7 @@ const marked = { [FIELD_DEFAULT]: 'true' }
 const asItIs: Decode = (wire) => wire
 
 function convert(avro: AvroSchema, context: Context, place: Place): FromAvro {
+  context.countSchema()
   if (avro.type === 'union') return unionFrom(avro, context, place)
   if (context.open.has(avro))
     throw new DataError(`'${branchName(avro)}' is recursive: Connect does not support recursive schemas`)

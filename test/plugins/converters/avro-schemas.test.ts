@@ -203,6 +203,18 @@ describe('converting an Avro schema to Connect', () => {
     expect(defaults).toEqual([5, Buffer.from([255]), new Date(86_400_000), [1, 2]])
   })
 
+  it('rejects types that use the next one twice, many times', { tags: ['slow'] }, () => {
+    const [last, ...others] = Array.from({ length: 40 }, (_, at) => `R${at}`)
+    let nested: object = { type: 'record', name: last, fields: [] }
+    let before = last
+    for (const name of others) {
+      const fields = [nested, before].map((type, at) => ({ name: `f${at}`, type }))
+      nested = { type: 'record', name, fields }
+      before = name
+    }
+    expect(() => connectOf(nested)).toThrow('has more than 100000 fields')
+  })
+
   it('rejects recursive schemas and the type null', () => {
     const list = { type: 'record', name: 'L', fields: [{ name: 'next', type: ['null', 'L'] }] }
     expect(() => connectOf(list)).toThrow("'L' is recursive")

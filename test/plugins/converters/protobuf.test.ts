@@ -221,6 +221,14 @@ message Order {
     })
   })
 
+  it('rejects messages that use the next one twice, many times', { tags: ['slow'] }, async () => {
+    const messages = Array.from({ length: 40 }, (_, at) => `message M${at} { M${at + 1} a = 1; M${at + 1} b = 2; }`)
+    const bytes = await foreign('twice', `syntax = "proto3"; ${messages.join('\n')} message M40 {}`, [0], '')
+    await expect(async () => converter().toConnect('twice', bytes)).rejects.toMatchObject({
+      message: expect.stringContaining('has more than 100000 fields'),
+    })
+  })
+
   it('rejects recursive messages', async () => {
     const bytes = await foreign('lists', 'syntax = "proto3"; message L { L next = 1; }', [0], '')
     await expect((async () => converter().toConnect('lists', bytes))()).rejects.toMatchObject({

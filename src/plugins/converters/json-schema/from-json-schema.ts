@@ -1,5 +1,6 @@
 import { Documents, type Located } from '../../../formats/json/references.ts'
 import type { PlainJson, PlainJsonObject } from '../../../formats/json/schema-model.ts'
+import { expansionLimit } from '../../../java-compat/expansion-limit.ts'
 import { inHashOrder } from '../../../java-compat/hash-order.ts'
 import { jsonReader, parseExact } from '../../../java-compat/json/connect-json-reader.ts'
 import { SUM_TYPE_NAMES } from '../../../java-compat/sum-type-names.ts'
@@ -22,6 +23,7 @@ type Context = FromJsonSchemaOptions & {
   /** Schemas that are being converted, outermost first. Used to detect recursion. */
   readonly open: readonly PlainJson[]
   readonly choices: { count: number }
+  readonly countSchema: () => void
 }
 
 /** Converts a JSON schema to a Connect schema. Throws a `DataError` if Connect cannot represent it. */
@@ -31,13 +33,20 @@ export function fromJsonSchema(
   options: FromJsonSchemaOptions,
 ): Schema {
   const documents = new Documents(root, references)
-  return convert(documents.root, { ...options, documents, open: [], choices: { count: 0 } })
+  return convert(documents.root, {
+    ...options,
+    documents,
+    open: [],
+    choices: { count: 0 },
+    countSchema: expansionLimit(),
+  })
 }
 
 type To = (schema: PlainJson, version?: number) => Schema
 
 /** `context.version` applies only to the outermost schema. */
 function convert(at: Located, context: Context): Schema {
+  context.countSchema()
   const { value } = at
   if (!isObject(value)) throw new DataError('a JSON schema without a type has no Connect schema')
   const part: Part = { ...at, value }
@@ -132,7 +141,14 @@ function merged(parts: readonly Part[], context: Context, version: number | unde
   const objects = all.flatMap((part) => objectsIn(part, context))
   if (objects.length > 0) {
     const required = objects.flatMap(({ value }) => listOf(value['required']) ?? [])
-    return { type: 'struct', fields: fieldsOf(Object.assign({}, ...objects.map(propertiesOf)), required, context) }
+    return {
+      type: 'struct',
+      fields: fieldsOf(
+        Object.fromEntries(objects.flatMap((part) => Object.entries(propertiesOf(part)))),
+        required,
+        context,
+      ),
+    }
   }
   const chosen = all.find(isChoosing) ?? valuesOf(all)
   if (chosen === undefined) throw new DataError('an allOf without a common type has no Connect schema')
@@ -166,6 +182,7 @@ function resolved(part: Part, context: Context): Part {
 
 /** Returns the parts with `properties`, including those nested in `allOf`. */
 function objectsIn(part: Part, context: Context): readonly Part[] {
+  context.countSchema()
   const inner = inside(part, context)
   const within = membersOf(part)?.flatMap((member) => objectsIn(resolved(member, inner), inner)) ?? []
   return isObject(part.value['properties']) ? [...within, part] : within

@@ -1,5 +1,6 @@
 import type { DescField, DescMessage, DescOneof, ScalarType } from '@bufbuild/protobuf'
 import { Edition, FieldDescriptorProto_Label as Label } from '@bufbuild/protobuf/wkt'
+import { expansionLimit } from '../../../java-compat/expansion-limit.ts'
 import { DataError, type Field, int64, type Schema } from '../../../sdk/index.ts'
 import type { ProtobufFieldMeta } from './field-meta.ts'
 import { MESSAGE, mapName, PROTOBUF_ENUM, PROTOBUF_UNION, pascalCase, TAG } from './names.ts'
@@ -26,15 +27,18 @@ export type FromProtoOptions = {
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Returns the kind for a message. Throws a `DataError` if the message contains itself. */
-export function messageKind(
-  message: DescMessage,
-  options: FromProtoOptions,
-  around: readonly DescMessage[] = [],
-): Kind {
-  if (around.includes(message))
+/** The messages that enclose a field, outermost first, and what counts all fields. */
+type Enclosing = { readonly messages: readonly DescMessage[]; readonly countField: () => void }
+
+/** Returns the kind for a message. Throws a `DataError` if the message contains itself, or is too large. */
+export function messageKind(message: DescMessage, options: FromProtoOptions): Kind {
+  return kindIn(message, options, { messages: [], countField: expansionLimit() })
+}
+
+function kindIn(message: DescMessage, options: FromProtoOptions, around: Enclosing): Kind {
+  if (around.messages.includes(message))
     throw new DataError(`'${message.typeName}' is recursive: Connect does not support recursive schemas`)
-  const members = inOrder(message).map((member) => memberKind(member, options, [...around, message]))
+  const members = inOrder(message).map((member) => memberKind(member, options, within(message, around)))
   return {
     schema: {
       type: 'struct',
@@ -53,6 +57,10 @@ export function messageKind(
   }
 }
 
+function within(message: DescMessage, { messages, countField }: Enclosing): Enclosing {
+  return { messages: [...messages, message], countField }
+}
+
 /** Oneofs come before fields. */
 function inOrder({ members }: DescMessage): readonly (DescField | DescOneof)[] {
   return [...members.filter(({ kind }) => kind === 'oneof'), ...members.filter(({ kind }) => kind === 'field')]
@@ -68,7 +76,7 @@ type Member = {
   readonly write: (value: unknown) => unknown
 }
 
-function memberKind(member: DescField | DescOneof, options: FromProtoOptions, around: readonly DescMessage[]): Member {
+function memberKind(member: DescField | DescOneof, options: FromProtoOptions, around: Enclosing): Member {
   const local = member.localName
   if (member.kind === 'oneof') return oneofMember(member, options, around)
   const { schema, read, write } = fieldKind(member, options, around)
@@ -96,7 +104,7 @@ function isMarkedOptional({ proto, parent, oneof }: DescField): boolean {
 }
 
 /** Converts a oneof to a struct with all its fields, of which one is set. */
-function oneofMember(oneof: DescOneof, options: FromProtoOptions, around: readonly DescMessage[]): Member {
+function oneofMember(oneof: DescOneof, options: FromProtoOptions, around: Enclosing): Member {
   const place = oneof.parent.oneofs.indexOf(oneof)
   const kinds = oneof.fields.map((field) => ({ field, ...fieldKind(field, options, around) }))
   const fields = kinds.map(({ field, schema }): Field => ({ name: field.name, schema }))
@@ -127,13 +135,14 @@ function oneofMember(oneof: DescOneof, options: FromProtoOptions, around: readon
   }
 }
 
-function fieldKind(field: DescField, options: FromProtoOptions, around: readonly DescMessage[]): Kind {
+function fieldKind(field: DescField, options: FromProtoOptions, around: Enclosing): Kind {
+  around.countField()
   const { schema, ...ways } = bareKind(field, options, around)
   const parameters = { ...schema.parameters, [TAG]: String(field.number) }
   return { schema: { ...schema, ...(isNullable(field, options) && { optional: true }), parameters }, ...ways }
 }
 
-function bareKind(field: DescField, options: FromProtoOptions, around: readonly DescMessage[]): Kind {
+function bareKind(field: DescField, options: FromProtoOptions, around: Enclosing): Kind {
   switch (field.fieldKind) {
     case 'list':
       return isEntries(field)
@@ -210,9 +219,9 @@ function isEntries(field: DescField): field is DescField & { readonly message: D
 function entriesKind(
   { message }: { readonly message: DescMessage },
   options: FromProtoOptions,
-  around: readonly DescMessage[],
+  around: Enclosing,
 ): Kind {
-  const [key, item] = message.fields.map((one) => memberKind(one, options, [...around, message])) as [Member, Member]
+  const [key, item] = message.fields.map((one) => memberKind(one, options, within(message, around))) as [Member, Member]
   const name = mapName(options.fullNames ? message.typeName : message.name)
   return {
     schema: { type: 'map', name, keys: key.field.schema, items: item.field.schema },
@@ -232,15 +241,13 @@ function singleKind(
   kind: 'scalar' | 'enum' | 'message',
   field: DescField,
   options: FromProtoOptions,
-  around: readonly DescMessage[],
+  around: Enclosing,
 ): Kind {
   const { scalar, message, enum: words } = field as Partial<Pick<DescField, 'scalar' | 'enum' | 'message'>>
   const meta = options.metas.get(`${field.parent.typeName}.${field.name}`) ?? {}
   if (kind === 'message' && message !== undefined) {
     if (message.typeName === MESSAGE.decimal) return decimalKind(meta)
-    return (
-      LOGICAL_KINDS[message.typeName] ?? wrapperKind(field, message, options) ?? messageKind(message, options, around)
-    )
+    return LOGICAL_KINDS[message.typeName] ?? wrapperKind(field, message, options) ?? kindIn(message, options, around)
   }
   if (kind === 'enum') return enumKind(words!, options)
   const type = meta['connect.type']
