@@ -20,7 +20,7 @@ const OPTIONS: Options = {
   code: { regExp: Object.assign(ecmaPattern, { code: 'ecmaPattern' }) },
 }
 
-/** Replaces ajv's `uniqueItems`, which compares every pair: an `enum` can have 100,000 values. */
+/** Replaces ajv's `uniqueItems`, which compares every pair: an `enum`, or an array in data, can have 100,000 values. */
 const UNIQUE_ITEMS: KeywordDefinition = {
   keyword: 'uniqueItems',
   type: 'array',
@@ -28,6 +28,11 @@ const UNIQUE_ITEMS: KeywordDefinition = {
   validate: (isAsked: boolean, items: readonly PlainJson[]) =>
     !isAsked || new Set(items.map(digestOf)).size === items.length,
   error: { message: 'must NOT have duplicate items' },
+}
+
+function withDigests(validator: Validator): Validator {
+  validator.removeKeyword('uniqueItems').addKeyword(UNIQUE_ITEMS)
+  return validator
 }
 
 const requireJson = createRequire(import.meta.url)
@@ -48,8 +53,7 @@ const validators = new Map<Draft, Validator>()
 export function checkMetaSchema(schema: PlainJson, { draft }: Dialect): void {
   let validator = validators.get(draft)
   if (!validator) {
-    validator = MAKERS[draft]()
-    validator.removeKeyword('uniqueItems').addKeyword(UNIQUE_ITEMS)
+    validator = withDigests(MAKERS[draft]())
     validators.set(draft, validator)
   }
   if (validator.validateSchema(spelled(schema, draft) as object) !== true)
@@ -108,8 +112,8 @@ function openValidator(schema: PlainJson, references: ReadonlyMap<string, PlainJ
   const { draft, idKeyword } = dialect
   // A new validator for each schema: it keeps everything it compiled, and two schemas can use the same name for
   // different things. `checkMetaSchema` has the compiled meta-schemas, whose compilation takes longer than that of most
-  // schemas.
-  const validator = MAKERS[draft]({ validateSchema: false })
+  // schemas. Without `addUsedSchema`, the reference `#` of a schema without an `$id` would not be resolved.
+  const validator = withDigests(MAKERS[draft]({ validateSchema: false, addUsedSchema: true }))
   for (const one of [schema, ...references.values()]) checkMetaSchema(one, dialect)
   const named = typeof schema === 'object' && schema !== null ? (schema as PlainJsonObject)[idKeyword] : undefined
   const id = typeof named === 'string' ? named : undefined
@@ -129,7 +133,14 @@ function openValidator(schema: PlainJson, references: ReadonlyMap<string, PlainJ
 function compiled(validator: Validator, schema: PlainJson, draft: Draft): ValueCheck {
   try {
     const validate = validator.compile(schema as object)
-    return (value) => (validate(value) ? undefined : describe(validate.errors ?? [], draft))
+    return (value) => {
+      try {
+        return validate(value) ? undefined : describe(validate.errors ?? [], draft)
+      } catch (error) {
+        if (error instanceof RangeError) return `the value is nested too deeply: ${error.message}`
+        throw error
+      }
+    }
   } catch (error) {
     throw new SchemaError((error as Error).message, { cause: error })
   }
