@@ -6,6 +6,7 @@ import Ajv04Module from 'ajv-draft-04'
 import { ecmaPattern } from '../../regex/pattern.ts'
 import { SchemaError } from '../schema-error.ts'
 import { type Dialect, type Draft, dialectOf } from './dialect.ts'
+import { baseUriOf, NO_BASE, resolveUri, withoutHash } from './references.ts'
 import type { PlainJson, PlainJsonObject } from './schema-model.ts'
 import { digestOf } from './value-digest.ts'
 
@@ -65,25 +66,21 @@ export type ValueCheck = (value: unknown) => string | undefined
 
 /** Compiles a schema. `references` are the documents that its `$ref`s name, of any draft. Throws a `SchemaError`. */
 export function compileJsonSchema(schema: PlainJson, references: ReadonlyMap<string, PlainJson>): ValueCheck {
-  const { validator, draft } = openValidator(schema, references)
-  return compiled(validator, spelled(schema, draft), draft)
+  const { validator, draft, root } = openValidator(schema, references)
+  return compiled(validator, { $ref: root }, draft)
 }
-
-/** The name of a schema without an `$id`. Relative to it, the names of references stay unchanged. */
-const ROOT = 'root'
 
 /**
  * Returns a function that compiles a part of the schema. The part must be an object in `root` or in `references`,
  * compared by identity. Both functions throw a `SchemaError`.
  */
 export function compileSubschemas(
-  root: PlainJson,
+  schema: PlainJson,
   references: ReadonlyMap<string, PlainJson>,
 ): (part: PlainJson) => ValueCheck {
-  const { validator, draft, id, uris } = openValidator(root, references)
-  validator.addSchema(spelled(root, draft) as object, id ?? ROOT)
+  const { validator, draft, root, uris } = openValidator(schema, references)
   const places = new Map<PlainJson, string>()
-  locateParts(root, `${(id ?? ROOT).replace(/#$/, '')}#`, places)
+  locateParts(schema, `${root}#`, places)
   for (const [name, document] of references) locateParts(document, `${uris.get(name)}#`, places)
   return (part) => compiled(validator, { $ref: places.get(part) ?? '' }, draft)
 }
@@ -100,34 +97,47 @@ function locateParts(part: PlainJson, place: string, places: Map<PlainJson, stri
 type OpenValidator = {
   readonly validator: Validator
   readonly draft: Draft
-  /** The `$id` of the schema. */
-  readonly id: string | undefined
-  /** The URI under which each reference was added, by name. */
+  /** The URI of the schema. */
+  readonly root: string
+  /** The URI of each reference, by name. */
   readonly uris: ReadonlyMap<string, string>
 }
 
-/** Creates a validator with the references of a schema. Throws a `SchemaError`. */
+/** Creates a validator with a schema and its references, under the URIs of `Documents`. Throws a `SchemaError`. */
 function openValidator(schema: PlainJson, references: ReadonlyMap<string, PlainJson>): OpenValidator {
   const dialect = dialectOf(schema)
-  const { draft, idKeyword } = dialect
+  const { draft } = dialect
   // A new validator for each schema: it keeps everything it compiled, and two schemas can use the same name for
   // different things. `checkMetaSchema` has the compiled meta-schemas, whose compilation takes longer than that of most
-  // schemas. Without `addUsedSchema`, the reference `#` of a schema without an `$id` would not be resolved.
-  const validator = withDigests(MAKERS[draft]({ validateSchema: false, addUsedSchema: true }))
+  // schemas.
+  const validator = withDigests(MAKERS[draft]({ validateSchema: false, ownProperties: true }))
+  // In ajv, this keyword of draft-04 throws in other drafts.
+  if (draft !== 'draft-04') validator.removeKeyword('id')
   for (const one of [schema, ...references.values()]) checkMetaSchema(one, dialect)
-  const named = typeof schema === 'object' && schema !== null ? (schema as PlainJsonObject)[idKeyword] : undefined
-  const id = typeof named === 'string' ? named : undefined
-  const uris = new Map<string, string>()
   try {
-    for (const [name, text] of references) {
-      const uri = id !== undefined && URL.canParse(name, id) ? new URL(name, id).href : name
-      validator.addSchema(spelled(text, draft) as object, uri)
-      uris.set(name, uri)
+    const root = withoutHash(baseUriOf(schema, NO_BASE))
+    const uris = new Map([...references.keys()].map((name) => [name, withoutHash(resolveUri(name, root))]))
+    const documents = new Map([[root, document(schema, dialect)]])
+    for (const [name, uri] of uris) documents.set(uri, documents.get(uri) ?? document(references.get(name)!, dialect))
+    for (const [name, uri] of uris) {
+      const own = withoutHash(baseUriOf(references.get(name)!, uri))
+      documents.set(own, documents.get(own) ?? documents.get(uri)!)
     }
+    for (const [uri, one] of documents) validator.addSchema(one as object, uri)
+    return { validator, draft, root, uris }
   } catch (error) {
     throw new SchemaError((error as Error).message, { cause: error })
   }
-  return { validator, draft, id, uris }
+}
+
+/**
+ * A document for ajv, which gets its URI beside it: two documents may have the same `$id`. With `$async`, ajv would create a
+ * validator that returns promises.
+ */
+function document(schema: PlainJson, { draft, idKeyword }: Dialect): PlainJson {
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { $async: _, [idKeyword]: __, ...rest } = spelled(schema, draft) as PlainJsonObject
+  return rest
 }
 
 function compiled(validator: Validator, schema: PlainJson, draft: Draft): ValueCheck {

@@ -10,7 +10,7 @@ export class UnresolvedReference extends Error {
 export type Located = { readonly value: PlainJson; readonly base: string; readonly dialect: Dialect }
 
 /** The base URI of schemas without an `$id`, for relative references. */
-const NO_BASE = 'mem://input/'
+export const NO_BASE = 'mem://input/'
 const META_SCHEMA = /^https?:\/\/json-schema\.org\//
 
 /**
@@ -23,7 +23,7 @@ export class Documents {
 
   constructor(root: PlainJson, references: ReadonlyMap<string, PlainJson>) {
     const dialect = dialectOf(root)
-    const base = idOf(root, dialect, NO_BASE) ?? NO_BASE
+    const base = baseUriOf(root, NO_BASE)
     this.root = { value: root, base, dialect }
     for (const [name, value] of references) {
       const uri = resolveUri(name, base)
@@ -72,6 +72,11 @@ export class Documents {
   }
 }
 
+/** The URI of a document by its `$id`, relative to `base`; without an `$id`, `base`. Throws `UnresolvedReference`. */
+export function baseUriOf(document: PlainJson, base: string): string {
+  return idOf(document, dialectOf(document), base) ?? base
+}
+
 function idOf(value: PlainJson, dialect: Dialect, base: string): string | undefined {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined
   const id = (value as PlainJsonObject)[dialect.idKeyword]
@@ -87,7 +92,7 @@ export function resolveUri(reference: string, base: string): string {
   }
 }
 
-function withoutHash(uri: string): string {
+export function withoutHash(uri: string): string {
   return uri.endsWith('#') ? uri.slice(0, -1) : uri
 }
 

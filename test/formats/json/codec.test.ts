@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { SchemaSource } from '../../../src/formats/format.ts'
 import { jsonCodec } from '../../../src/formats/json/codec.ts'
+import { jsonFormat } from '../../../src/formats/json/json-schema-format.ts'
 
 const codec = (schema: object, references: Readonly<Record<string, object>> = {}) => {
   const named = Object.entries(references).map(([name, one]) => ({ name, text: JSON.stringify(one) }))
@@ -38,6 +39,70 @@ describe('jsonCodec with validation', () => {
     expect(() => encode({ tree: { next: {} }, self: { tree: {} } })).not.toThrow()
     expect(() => encode({ tree: { next: { name: 5 } } })).toThrow('#/tree/next/name must be string')
     expect(() => encode({ tree: {}, self: {} })).toThrow('#/self must have required property')
+  })
+
+  it.each<[string, object, Readonly<Record<string, object>>]>([
+    [
+      'under its own id',
+      { properties: { a: { $ref: 'http://host/own' } } },
+      { 'o.json': { $id: 'http://host/own', type: 'string' } },
+    ],
+    [
+      'with the id of the schema',
+      { $id: 'http://host/x', properties: { a: { $ref: 'o.json' } } },
+      { 'o.json': { $id: 'http://host/x', type: 'string' } },
+    ],
+    [
+      'with the id of another reference',
+      { properties: { a: { $ref: 'o.json' }, b: { $ref: 'p.json' } } },
+      { 'p.json': { $id: 'http://host/x', type: 'integer' }, 'o.json': { $id: 'http://host/x', type: 'string' } },
+    ],
+    [
+      'from a reference with an id',
+      { properties: { a: { $ref: 'o.json' } } },
+      { 'p.json': { type: 'string' }, 'o.json': { $id: 'http://host/o.json', allOf: [{ $ref: 'p.json' }] } },
+    ],
+    [
+      'with a space in its name',
+      { properties: { a: { $ref: 'my schema.json' } } },
+      { 'my schema.json': { type: 'string' } },
+    ],
+    [
+      'beside another spelling',
+      { properties: { a: { $ref: './o.json' } } },
+      { './o.json': { type: 'string' }, 'o.json': { type: 'string' } },
+    ],
+  ])('finds a reference as the registry does: %s', (_, schema, references) => {
+    const { encode } = codec(schema, references)
+    expect(() => encode({ a: 'x' })).not.toThrow()
+    expect(() => encode({ a: 5 })).toThrow('#/a must be string')
+    const dependencies = Object.entries(references).map(([name, one]) => ({
+      name,
+      subject: name,
+      version: 1,
+      text: JSON.stringify(one),
+    }))
+    expect(() => jsonFormat.parse({ text: JSON.stringify(schema), dependencies })).not.toThrow()
+  })
+
+  it.each([
+    [
+      'the id of draft-04 in another draft',
+      { id: 'http://host/x', type: 'object', properties: { a: { id: 'a', type: 'string' } } },
+      { a: 5 },
+    ],
+    [
+      '$async, which belongs to another library',
+      { $async: true, type: 'object', properties: { a: { type: 'string' } } },
+      { a: 5 },
+    ],
+    ['a required property that every object inherits', { required: ['a', 'toString'] }, { a: 5 }],
+  ])('validates synchronously and without inherited properties: %s', (_, schema, value) => {
+    expect(() => codec(schema).encode(value)).toThrow('the value is not valid for its schema')
+  })
+
+  it('does not take an inherited property as present', () => {
+    expect(() => codec({ dependencies: { constructor: ['b'] } }).encode({})).not.toThrow()
   })
 
   it('compares the items of a large array in linear time', { tags: ['slow'] }, () => {
