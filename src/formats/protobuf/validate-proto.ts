@@ -84,7 +84,7 @@ function reservedProblem({ name, tag }: Pick<ProtoField, 'name' | 'tag'>, reserv
 
 function checkEnum(file: ProtoFile, element: Enum, path: string): void {
   if (element.constants.length === 0) throw new ProtoSyntaxError(`the enum ${path} has no constants`)
-  if (file.syntax === 'proto3' && element.constants[0]?.tag !== 0) {
+  if (file.syntax === 'proto3' && !hasZeroFirst(element)) {
     throw new ProtoSyntaxError(`the first constant of the enum ${path} must be 0 in proto3`)
   }
   distinct(
@@ -99,6 +99,11 @@ function checkEnum(file: ProtoFile, element: Enum, path: string): void {
       element.constants.map(({ tag }) => tag),
       (tag) => `two constants of ${path} have the number ${tag}, without allow_alias`,
     )
+}
+
+/** In a normalized file, which is sorted by number, negative constants come before. */
+function hasZeroFirst({ constants }: Enum): boolean {
+  return constants.find(({ tag }) => tag >= 0)?.tag === 0
 }
 
 function distinct<T>(values: readonly T[], message: (value: T) => string): void {

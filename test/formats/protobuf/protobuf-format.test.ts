@@ -131,6 +131,12 @@ describe('parsing a Protobuf schema', () => {
     ])
   })
 
+  it('accepts a normalized schema as a new one, also with a negative constant, which is sorted before 0', () => {
+    const { canonical } = parse('syntax = "proto3"; enum E { ZERO = 0; ONE = 1; MINUS = -1; }').normalized()
+    expect(canonical).toMatch(/MINUS = -1;\s+ZERO = 0;/)
+    expect(parse(canonical).canonical).toBe(canonical)
+  })
+
   it.each([
     ['message M { Gone g = 1; }', "the type 'Gone' in M is declared neither"],
     ['message M { int32 a = 1; int32 b = 1; }', 'two fields of M have the number 1'],
@@ -140,6 +146,7 @@ describe('parsing a Protobuf schema', () => {
     ['message M { reserved 5 to 7; int32 a = 6; }', 'has the reserved number 6'],
     ['message M {} message M {}', "'M' is declared twice"],
     ['syntax = "proto3"; enum E { A = 1; }', 'must be 0 in proto3'],
+    ['syntax = "proto3"; enum E { A = -1; }', 'must be 0 in proto3'],
     ['enum E { A = 0; B = 0; }', 'without allow_alias'],
     ['bm90IGEgZGVzY3JpcHRvcg==', 'expected syntax'],
   ])('rejects the invalid new schema %s', (text, message) => {
