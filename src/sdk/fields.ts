@@ -77,7 +77,7 @@ export function double(info: FieldInfo & Limits) {
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = info
   const schema = z
     .string()
-    .regex(/^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/, 'Not a number of type DOUBLE')
+    .regex(/^[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$/, 'Not a number of type DOUBLE')
     .transform(Number)
     .refine((value) => value >= min, `Value must be at least ${min}`)
     .refine((value) => value <= max, `Value must be no more than ${max}`)

@@ -55,7 +55,7 @@ function exactFloat(value: unknown): number {
 
 /** Text that Java parses as a float, except hexadecimal literals. */
 const FLOAT_TEXT =
-  /^[\0-\x20]*(?:([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)[fFdD]?|([-+]?(?:NaN|Infinity)))[\0-\x20]*$/
+  /^[\0-\x20]*(?:([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)[fFdD]?|([-+]?(?:NaN|Infinity)))[\0-\x20]*$/
 
 function parseInteger(text: string, bits: number): number | bigint {
   if (!/^[-+]?\d+$/.test(text)) throw outOfRange(text)

@@ -188,7 +188,7 @@ function parseInteger(text: string, bits: 31 | 63): number | bigint {
 }
 
 function parseFloat64(text: string): number {
-  if (/^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/.test(text)) return Number(text)
+  if (/^[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$/.test(text)) return Number(text)
   throw new Error(`'${excerpt(text)}' is not a number`)
 }
 

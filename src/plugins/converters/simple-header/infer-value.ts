@@ -43,7 +43,7 @@ class NoSuchValue extends Error {}
 const TIMESTAMP_TEXT = /(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})\.(\d{3})Z(?=\s*(?:$|["[\]{},:]))/y
 const DATE_TEXT = /(\d{4})-(\d{2})-(\d{2})(?=\s*(?:$|["[\]{},:]))/y
 const TIME_TEXT = /(\d{2}):(\d{2}):(\d{2})\.(\d{3})Z(?=\s*(?:$|["[\]{},:]))/y
-const NUMBER_TEXT = /[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?(?=\s*(?:$|["[\]{},:]))/y
+const NUMBER_TEXT = /[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?(?=\s*(?:$|["[\]{},:]))/y
 const WORD_TEXT = /(?:true|false|null)(?=\s*(?:$|["[\]{},:]))/y
 const QUOTED_TEXT = /"((?:[^"\\]|\\.)*)"/sy
 const BLANKS = /\s*/y
