@@ -49,7 +49,7 @@ const MINUS = 0x2d
 const POINT = 0x2e
 const ZERO = 0x30
 
-const DECIMAL = /^([-+]?)(\d*)\.?(\d*)(?:[eE]([-+]?\d+))?$/
+const DECIMAL = /^([-+]?)(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?$/
 
 /** Converts to another scale. Throws a `DataError` when digits would be lost. */
 export function rescale({ unscaled, scale }: Decimal, wanted: number): Decimal {
@@ -75,10 +75,15 @@ function checkDigits(digits: number): void {
     throw new DataError(`a decimal number with ${digits} more digits cannot be converted: the maximum is ${DIGITS_MAX}`)
 }
 
+/** The leading zero bits of a hexadecimal digit from 8, as a number of 32 bits. */
+const CLZ_OF_DIGIT = 28
+
 /** The shortest two's complement in big-endian order, as Java's `BigInteger.toByteArray`. */
 export function bigintToBytes(value: bigint): Buffer {
-  let length = 1
-  while (BigInt.asIntN(length * 8, value) !== value) length += 1
+  // The bits of the number without its sign, in time that is linear in the number.
+  const digits = (value < 0n ? ~value : value).toString(16)
+  const bits = digits.length * 4 - (Math.clz32(Number.parseInt(digits.charAt(0), 16)) - CLZ_OF_DIGIT)
+  const length = Math.floor(bits / 8) + 1
   return Buffer.from(
     BigInt.asUintN(length * 8, value)
       .toString(16)

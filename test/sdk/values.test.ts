@@ -46,6 +46,23 @@ describe('decimals', () => {
     expect(rescale({ unscaled: 1n, scale: -200_000 }, 0).unscaled).toBe(10n ** 200_000n)
   })
 
+  it('of any length are converted in linear time', () => {
+    // Loops that need the square of the time would take a minute for each of these.
+    const bytes = Buffer.alloc(1_000_000, 0x77)
+    expect(bigintToBytes(bigintFromBytes(bytes)).equals(bytes)).toBe(true)
+    expect(() => decimalFromText(`${'1'.repeat(200_000)}x`)).toThrow('not a decimal number')
+  })
+
+  it('have the bytes of the shortest two’s complement', () => {
+    for (const edge of [0n, 1n, 2n ** 7n, 2n ** 8n, 2n ** 15n, 2n ** 16n, 2n ** 63n, 2n ** 64n, 2n ** 200n]) {
+      for (const value of [edge - 1n, edge, edge + 1n, -edge - 1n, -edge, -edge + 1n]) {
+        const bytes = bigintToBytes(value)
+        expect(bigintFromBytes(bytes)).toBe(value)
+        expect(bytes.length === 1 || BigInt.asIntN(bytes.length * 8 - 8, value) !== value).toBe(true)
+      }
+    }
+  })
+
   it('are parsed with exponents and missing parts', () => {
     expect(decimalFromText('-1.50e2')).toEqual({ unscaled: -150n, scale: 0 })
     expect(decimalFromText('.5')).toEqual({ unscaled: 5n, scale: 1 })
