@@ -39,7 +39,7 @@ type OpenWriter = { readonly write: WriteData; readonly writeRow: EncodeRow | un
 
 const NOTHING: SchemaAndValue = { schema: null, value: null }
 
-/** The first record of a schema waits for the registry; later records are converted synchronously. */
+/** The first record of a schema waits for the registry; later records are converted, or rejected, synchronously. */
 export function createRegistryConverter<Parsed extends ParsedSchema>(
   registry: RegistryClient,
   settings: ConverterRegistrySettings,
@@ -74,13 +74,21 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
     wrapRequestErrors(`schema ${id} of topic '${topic}'`, async () => {
       const found = await fetchRegisteredSchema(registry, id)
       const source = await sourceOf(registry, found)
-      if (source.type !== language.type) {
-        throw new DataError(`schema ${id} of topic '${topic}' is ${source.type}, not ${language.type}`)
+      try {
+        if (source.type !== language.type) {
+          throw new DataError(`schema ${id} of topic '${topic}' is ${source.type}, not ${language.type}`)
+        }
+        const parsed = parse(source, 'loose')
+        const known = await registry.lookup(subjectOf(topic, parsed.name), found).catch(absent)
+        return readers.set(
+          id,
+          attempt(() => language.reader(parsed, source, known?.version)),
+        )
+      } catch (error) {
+        // The schema of an id does not change: its other records fail for the same reason, without requests.
+        if (error instanceof DataError) readers.set(id, failingReader(error))
+        throw error
       }
-      const parsed = parse(source, 'loose')
-      const known = await registry.lookup(subjectOf(topic, parsed.name), found).catch(absent)
-      const read = attempt(() => language.reader(parsed, source, known?.version))
-      return readers.set(id, read)
     })
 
   return {
@@ -108,6 +116,12 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
         throw asDataError(error)
       }
     },
+  }
+}
+
+function failingReader(error: DataError): ReadData {
+  return () => {
+    throw error
   }
 }
 

@@ -75,6 +75,25 @@ describe('AvroConverter', () => {
     expect(registry.written.length).toBe(before)
   })
 
+  it('queries the registry once for a schema that it cannot read, and not for each of its records', async () => {
+    const client = createRegistryClient({ url: registry.url })
+    const unreadable = [
+      await client.register('list-value', {
+        schema: '{"type":"record","name":"L","fields":[{"name":"n","type":["null","L"]}]}',
+      }),
+      await client.register('json-value', { schemaType: 'JSON', schema: '{"type":"object"}' }),
+    ]
+    const instance = converter()
+    for (const { id } of unreadable) {
+      const bytes = Buffer.from([0, 0, 0, 0, id, 0])
+      const first = instance.toConnect('list', bytes)
+      expect(first).toBeInstanceOf(Promise)
+      const error: unknown = await Promise.resolve(first).catch((one: unknown) => one)
+      expect(error).toMatchObject({ code: 'data' })
+      expect(() => instance.toConnect('list', bytes)).toThrow(error as Error)
+    }
+  })
+
   it('uses the configured subject name strategy', async () => {
     await converter({}, true).fromConnect('named', order, { id: 1 })
     await write('named', order, { id: 1 }, { 'value.subject.name.strategy': 'RecordNameStrategy' })
