@@ -50,7 +50,13 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
   const subjectOf = subjectNaming(strategy, isKey)
   const writers = new WeakMap<Schema, Map<string, OpenWriter>>()
   const written = new BoundedMap<string, Promise<WriteSchema<Parsed>>>(settings['schemas.cache.config'])
-  const readers = new BoundedMap<SchemaId, ReadData>(settings['schemas.cache.config'])
+  /** By topic, because a schema can have another version in the subject of each. */
+  const readers = new Map<string, BoundedMap<SchemaId, ReadData>>()
+  const readersOf = (topic: string): BoundedMap<SchemaId, ReadData> => {
+    const known = readers.get(topic) ?? new BoundedMap<SchemaId, ReadData>(settings['schemas.cache.config'])
+    readers.set(topic, known)
+    return known
+  }
   const parse = (source: SchemaSource, validation: 'strict' | 'loose') =>
     attempt(() => language.parse(source, validation))
   const idOptions = { ...schemaIdOptions(settings), parse }
@@ -80,13 +86,13 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
         }
         const parsed = parse(source, 'loose')
         const known = await registry.lookup(subjectOf(topic, parsed.name), found).catch(absent)
-        return readers.set(
+        return readersOf(topic).set(
           id,
           attempt(() => language.reader(parsed, source, known?.version)),
         )
       } catch (error) {
         // The schema of an id does not change: its other records fail for the same reason, without requests.
-        if (error instanceof DataError) readers.set(id, failingReader(error))
+        if (error instanceof DataError) readersOf(topic).set(id, failingReader(error))
         throw error
       }
     })
@@ -106,7 +112,7 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
       try {
         const framed = bufferOf(bytes)
         const { id, start } = schemaIdOf(framed)
-        const read = readers.get(id)
+        const read = readers.get(topic)?.get(id)
         if (read !== undefined) return read(framed, start)
         return forRecord(async () => {
           const opened = await openReader(topic, id)

@@ -75,6 +75,29 @@ describe('AvroConverter', () => {
     expect(registry.written.length).toBe(before)
   })
 
+  it('reads the version of a schema in the subject of each topic', async () => {
+    const client = createRegistryClient({ url: registry.url })
+    const schema = (...fields: readonly string[]) =>
+      JSON.stringify({
+        type: 'record',
+        name: 'V',
+        fields: fields.map((name) => ({ name, type: 'int', default: 0 })),
+      })
+    await client.register('second-value', { schema: schema('a') })
+    const { id } = await client.register('second-value', { schema: schema('a', 'b') })
+    expect((await client.register('first-value', { schema: schema('a', 'b') })).id).toBe(id)
+    const instance = converter()
+    const versions = async () =>
+      Promise.all(
+        ['first', 'second', 'neither'].map(async (topic) => {
+          const { schema: read } = await instance.toConnect(topic, Buffer.from([0, 0, 0, 0, id, 2, 4]))
+          return read?.version
+        }),
+      )
+    expect(await versions()).toEqual([1, 2, undefined])
+    expect(await versions()).toEqual([1, 2, undefined])
+  })
+
   it('queries the registry once for a schema that it cannot read, and not for each of its records', async () => {
     const client = createRegistryClient({ url: registry.url })
     const unreadable = [
