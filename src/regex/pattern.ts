@@ -69,13 +69,15 @@ function backtracking(source: string, { flags, isWhole: whole }: Required<Patter
 }
 
 /**
- * Creates a pattern of a JSON Schema (ECMA-262). Like Ajv, it is parsed with the flag `u` first, then without. Throws a
- * `SyntaxError`.
+ * Creates a pattern of a JSON Schema (ECMA-262). Like Ajv, it is parsed with the flag `u` first, then without. Flags at the
+ * start, as in `(?i)abc`, are those of Java and Python, in which many such patterns are written. Throws a `SyntaxError`.
  */
 export function ecmaPattern(source: string): Pattern {
+  const [, flags = '', rest = source] = /^\(\?([ims]+)\)(.*)$/s.exec(source) ?? []
+  const own = [...new Set(flags)].join('')
   try {
-    return new Pattern(source, { dialect: 'ecma' })
+    return new Pattern(rest, { dialect: 'ecma', flags: `u${own}` })
   } catch {
-    return new Pattern(source, { dialect: 'ecma', flags: '' })
+    return new Pattern(rest, { dialect: 'ecma', flags: own })
   }
 }

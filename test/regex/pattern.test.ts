@@ -52,10 +52,15 @@ describe('pattern', () => {
   it('reports a syntax error when it is created', () => {
     expect(() => new Pattern('(', { dialect: 'java' })).toThrow(SyntaxError)
     expect(() => ecmaPattern('(')).toThrow(SyntaxError)
+    for (const source of ['(', '(?i)(', '(?x)a', 'a(?i)b']) expect(() => ecmaPattern(source)).toThrow(SyntaxError)
   })
 
   it('in ECMAScript syntax is parsed without the u flag when it is valid only without it', () => {
     expect(ecmaPattern('\\-a{').test('-a{')).toBe(true)
+    expect(ecmaPattern('(?i)^a.b$').test('A-B')).toBe(true)
+    expect(ecmaPattern('(?is)^a.b$').test('A\nB')).toBe(true)
+    expect(ecmaPattern('(?mim)^b$').test('a\nB')).toBe(true)
+    expect(ecmaPattern('(?i)a').isLinear).toBe(true)
     expect(ecmaPattern('\\-a{').isLinear).toBe(true)
     // Without the u flag these are letters.
     expect(ecmaPattern('\\p{Lu}\\-').isLinear).toBe(false)

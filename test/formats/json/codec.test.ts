@@ -101,6 +101,12 @@ describe('jsonCodec with validation', () => {
     expect(() => codec(schema).encode(value)).toThrow('the value is not valid for its schema')
   })
 
+  it('matches patterns with flags at the start, which the registry accepts', () => {
+    const { encode } = codec({ type: 'array', items: [{ pattern: '(?i)^abc$' }, { pattern: '^abc$' }] })
+    expect(() => encode(['ABC', 'abc'])).not.toThrow()
+    expect(() => encode(['ABC', 'ABC'])).toThrow('#/1 must match pattern')
+  })
+
   it('does not take an inherited property as present', () => {
     expect(() => codec({ dependencies: { constructor: ['b'] } }).encode({})).not.toThrow()
   })
