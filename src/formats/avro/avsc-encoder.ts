@@ -1,6 +1,6 @@
 import avsc from 'avsc'
-import { type AvroName, type AvroNamed, type AvroSchema, branchName } from './avro-schema.ts'
-import { avscName, bigintLong, ExactLong, exactType, WRAPPED_UNIONS } from './avsc-types.ts'
+import { type AvroName, type AvroNamed, type AvroSchema, branchName, isPrimitive } from './avro-schema.ts'
+import { avscName, bigintLong, ExactLong, exactType, SUFFIX, WRAPPED_UNIONS } from './avsc-types.ts'
 import { hasDistinctShapes, type UnionForm } from './union-form.ts'
 
 export type AvscEncoder = (value: unknown) => Buffer
@@ -63,7 +63,11 @@ function convertNamed(schema: AvroNamed, context: Context): unknown {
   }
 }
 
-/** Values do not have the names of types, except those of branches, which `WRAPPED_UNIONS` has. */
-function avscTypeName({ full }: AvroName): string {
-  return full.split('.').map(avscName).join('.')
+/**
+ * Values do not have the names of types, except those of branches, which `WRAPPED_UNIONS` has. avsc rejects a type with the
+ * name of a primitive type, also in a namespace.
+ */
+function avscTypeName({ full, simple }: AvroName): string {
+  const name = full.split('.').map(avscName).join('.')
+  return isPrimitive(simple) ? `${name}${SUFFIX}` : name
 }

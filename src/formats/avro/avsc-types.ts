@@ -11,7 +11,8 @@ type Hidden = {
 }
 type Constructor<Instance> = new (schema: unknown, options: unknown) => Instance
 
-const SUFFIX = '__in_avsc'
+/** Marks names that only avsc gets. */
+export const SUFFIX = '__in_avsc'
 
 const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 

@@ -287,6 +287,13 @@ it('encodes and decodes names with letters that are not ASCII, which Java accept
   }
 })
 
+it('encodes a type with the name of a primitive type in a namespace', () => {
+  const text = { type: 'record', name: 'n.string', fields: [{ name: 'a', type: ['string', 'null', 'n.string'] }] }
+  const { encode, decode } = avroCodec(schemaOf(text))
+  const value = { a: { 'n.string': { a: { string: 'x' } } } }
+  expect(decode(encode(value))).toEqual(value)
+})
+
 it('encodes branches and fields whose names are those that it uses inside', () => {
   const inner = { type: 'record', name: 'constructor', fields: [{ name: 'x61__in_avsc', type: 'int' }] }
   const { encode, decode } = avroCodec(schemaOf(['null', 'int', inner]))
