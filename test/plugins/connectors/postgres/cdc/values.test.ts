@@ -63,6 +63,8 @@ describe('values', () => {
     ['_varbit', '{101,NULL}', [Buffer.from([5]), null]],
     ['_xml', '{<a/>}', ['<a/>']],
     ['_interval', '{"1 day -00:00:00.5"}', [86_399_500_000]],
+    ['interval', 'infinity', 2n ** 63n - 1n],
+    ['_interval', '{-infinity}', [-(2n ** 63n)]],
     ['_mood', '{sad,"it\'s ok"}', ['sad', "it's ok"]],
     ['_mood', '{sad,NULL}', null],
     ['_price', '{1.500}', [{ unscaled: 1500n, scale: 3 }]],
@@ -102,6 +104,10 @@ describe('values', () => {
     ['date', '4714-11-24 BC', -2_440_588],
   ] as const)('of the type %s, %s, are decoded', (type, text, expected) => {
     expect(decode(type, text)).toEqual(expected)
+  })
+
+  it.each(['infinity', '-infinity'])('of interval as ISO 8601 are the text of the server if they are %s', (text) => {
+    expect(decode('interval', text, { intervals: 'string' })).toBe(text)
   })
 
   it.each([

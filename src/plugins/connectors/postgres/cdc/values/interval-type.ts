@@ -10,6 +10,10 @@ const INTERVAL = /^(?:[-+]?\d+ (?:year|mon|day)s? ?)*(?:[-+]?\d+:\d\d:\d\d(?:\.\
 const MONTH_MICROS = 2_629_800_000_000n
 const DAY_MICROS = 86_400_000_000n
 const LONG_MAX = 2n ** 63n - 1n
+const LONG_MIN = -(2n ** 63n)
+
+/** Since version 17 of the server. ISO 8601 has no form for them, so their text is the server's. */
+const INFINITE: Readonly<Record<string, bigint>> = { infinity: LONG_MAX, '-infinity': LONG_MIN }
 
 type Interval = {
   readonly units: Readonly<Record<'year' | 'mon' | 'day', bigint>>
@@ -34,15 +38,18 @@ function parseInterval(text: string): Interval {
 
 /** Limited to 64 bits. */
 function microsOfInterval(text: string): number | bigint {
+  const infinite = INFINITE[text]
+  if (infinite !== undefined) return infinite
   const { units, sign, clock } = parseInterval(text)
   const [hours, minutes, seconds, micros] = clock
   const time = ((hours * 60n + minutes) * 60n + seconds) * 1_000_000n + micros
   const sum = (units.year * 12n + units.mon) * MONTH_MICROS + units.day * DAY_MICROS + sign * time
-  return int64(sum > LONG_MAX ? LONG_MAX : sum < -LONG_MAX - 1n ? -LONG_MAX - 1n : sum)
+  return int64(sum > LONG_MAX ? LONG_MAX : sum < LONG_MIN ? LONG_MIN : sum)
 }
 
 /** `P1Y2M3DT-4H-5M-6.789S`. */
 function isoDuration(text: string): string {
+  if (INFINITE[text] !== undefined) return text
   const { units, sign, clock } = parseInterval(text)
   const [hours, minutes, seconds, micros] = clock
   const fraction = micros === 0n ? '' : `.${String(micros).padStart(6, '0').replace(/0+$/, '')}`
