@@ -4,7 +4,7 @@ import { extractNewRecordState } from '../../../src/plugins/transforms/debezium/
 import { parseConfig, runSink, type SourceRecord } from '../../../src/sdk/index.ts'
 import { startPostgres } from '../../env/postgres.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { startCdcSource } from '../../support/cdc-source.ts'
+import { lastOffset, startCdcSource, untilSlotIsFree } from '../../support/cdc-source.ts'
 import { createDatabase, type Database } from '../../support/database.ts'
 
 const postgres = await real('postgres')
@@ -49,6 +49,21 @@ describeOn([postgres], 'unchanged values that are stored out of line', () => {
     expect(bodies.at(0)).toBe('2 2large la 12001')
     expect(bodies.at(-1)).toBe('2 2large la 12001')
     expect(bodies.filter((text) => /^(\d+) \1large /.test(text))).toHaveLength(600)
+  })
+
+  it('are the placeholder with unavailable.value.mode=reselect if the table was dropped or altered since', async () => {
+    const db = await database()
+    await db.run('CREATE TABLE other (LIKE pages INCLUDING ALL)')
+    const first = await startCdcSource(db)
+    await db.run(`INSERT INTO pages VALUES ('a', 1, 'x', ${LARGE}); INSERT INTO other SELECT * FROM pages`)
+    const offset = lastOffset(await first.take(2))
+    await first.stop()
+    await untilSlotIsFree(db)
+    await db.run(`UPDATE pages SET title = 'y'; UPDATE other SET title = 'y'; DROP TABLE pages;
+      ALTER TABLE other ALTER body TYPE bytea USING 'x'`)
+    const source = await startCdcSource(db, { offset, config: { 'unavailable.value.mode': 'reselect' } })
+    const updated = { site: 'a', id: 1, title: 'y', body: '__debezium_unavailable_value' }
+    expect((await source.take(2)).map(rowOf)).toEqual([updated, updated])
   })
 
   it('are left out with unavailable.value.mode=omit, so that the sink keeps them', async () => {

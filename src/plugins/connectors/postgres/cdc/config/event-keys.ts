@@ -71,7 +71,8 @@ export const eventKeys = {
   'unavailable.value.mode': field
     .oneOf(UNAVAILABLE_MODES, {
       doc:
-        'What an event has for a value that the server did not send: the placeholder; reselect: the present value of the row; ' +
+        'What an event has for a value that the server did not send: the placeholder; reselect: the present value of the row, ' +
+        'or the placeholder if the row, the table or the column does not exist any more; ' +
         'omit: no such field, so that a sink keeps the value that it has.',
       group,
     })
