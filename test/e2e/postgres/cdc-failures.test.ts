@@ -139,6 +139,16 @@ describeOn([postgres], 'the PostgreSQL CDC source whose server fails', () => {
     expect(error).toMatchObject({ code: 'retriable', message: expect.stringContaining('has not answered for 1 ms') })
   })
 
+  it('asks for a retry when only its connection for queries is lost, with which heartbeats would end', async () => {
+    const db = await database()
+    const source = await startCdcSource(db)
+    const failure = failureOf(source)
+    await db.run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = '${db.name}' AND application_name LIKE 'weir%' AND backend_type = 'client backend'`)
+    const message = expect.stringContaining('the connection for queries of the catalog was closed')
+    expect(await failure).toMatchObject({ code: 'retriable', message })
+  })
+
   it('asks for a retry while another client uses the slot', async () => {
     const db = await database()
     await db.run(ORDERS)

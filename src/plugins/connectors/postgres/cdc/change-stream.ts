@@ -1,4 +1,5 @@
 import type { SourceContext, SourceRecord, Position as StoredOffset } from '../../../../sdk/index.ts'
+import { DatabaseError } from '../database-error.ts'
 import type { Session, SessionOptions } from '../session.ts'
 import type { DatabaseChange, Lsn } from './changes/change.ts'
 import { type ChangeBatch, ChangeReader } from './changes/change-reader.ts'
@@ -102,6 +103,8 @@ export async function* streamChanges(options: ChangeStreamOptions): AsyncGenerat
   })
   const batches = new BatchWriter(options, snapshots)
   for await (const batch of reader.read(replication.read())) {
+    // Without the session, heartbeats and their query would end while the stream continues.
+    if (!session.isOpen) throw lostSession(context.config['slot.name'])
     const changes = await options.completeChanges(batch.changes)
     const records = await batches.write({ ...batch, changes })
     if (batch.changes.length > 0) heartbeats.onChanges()
@@ -109,6 +112,11 @@ export async function* streamChanges(options: ChangeStreamOptions): AsyncGenerat
     yield records
     if (batch.idleLsn !== undefined) yield* snapshots.records(batch.idleLsn, batches.offset)
   }
+}
+
+function lostSession(slot: string): DatabaseError {
+  const message = `could not read changes from the replication slot ${slot}: the connection for queries of the catalog was closed`
+  return new DatabaseError(message, { isTransient: true })
 }
 
 /** Converts batches of changes to records with offsets. */
