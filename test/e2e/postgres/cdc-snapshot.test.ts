@@ -153,4 +153,27 @@ describe('a snapshot that was killed', () => {
     // The table was truncated, so all of its rows are read.
     expect(read.get('a')!.length).toBe(before + 1)
   })
+
+  it.each([
+    ['dropped', 'DROP TABLE b'],
+    ['renamed', 'ALTER TABLE b RENAME TO other'],
+    ['altered', 'ALTER TABLE b DROP COLUMN text'],
+    ['rewritten', 'ALTER TABLE b ALTER id TYPE bigint'],
+  ])('asks for a retry when a table was %s before it was read, and continues with the others', async (_change, sql) => {
+    const database = await createDatabase(server.url)
+    await database.run(`CREATE TABLE a (id int PRIMARY KEY, text text); CREATE TABLE b (LIKE a); CREATE TABLE c (LIKE a);
+      INSERT INTO a SELECT i, repeat('x', 1000) FROM generate_series(1, 20000) i; INSERT INTO b VALUES (1); INSERT INTO c VALUES (1)`)
+    const batches: SnapshotBatch[] = []
+    const first = readSnapshot(optionsFor(database))
+    batches.push((await first.next()).value as SnapshotBatch)
+    await database.run(sql)
+    const rest = (async () => {
+      for await (const batch of first) batches.push(batch)
+    })()
+    await expect(rest).rejects.toMatchObject({ isTransient: true, message: expect.stringContaining('public.b') })
+    const next = await readAll(optionsFor(database, { progress: batches.at(-1)!.after }))
+    const read = new Set(next.flatMap(({ rows }) => rows.map(({ table }) => table.name)))
+    expect(read.has('c')).toBe(true)
+    expect(next.at(-1)?.after).toBeUndefined()
+  })
 })

@@ -62,7 +62,7 @@ export async function* readSnapshot(options: SnapshotOptions): AsyncGenerator<Sn
   const stored = options.progress === undefined ? undefined : SnapshotProgress.parse(options.progress)
   const progress = stored ?? SnapshotProgress.start(transactions.currentSnapshot)
   const relations = chooseRelations(await readTables(transactions.session), options.tables)
-  if (options.locksAllTables) for (const relation of relations) await transactions.lock(relation)
+  if (options.locksAllTables) for (const relation of relations) await lockTable(transactions, relation)
   yield* new SnapshotReader(options, transactions, progress, relations).read()
 }
 
@@ -162,22 +162,21 @@ class SnapshotReader {
       session ??= await this.#transactions.openReader()
       const statement = copyStatement(chunk, this.#isResumed ? this.#progress.bounds : undefined)
       const operation = `read the table ${plainTable(chunk.relation)}`
-      for await (const rows of session.copyOut(operation, statement)) {
-        if (!(await queue.push({ chunk, rows }))) return
+      try {
+        for await (const rows of session.copyOut(operation, statement)) {
+          if (!(await queue.push({ chunk, rows }))) return
+        }
+      } catch (error) {
+        throw asTableChange(error, chunk.relation)
       }
       if (!(await queue.push({ chunk, rows: 'end' }))) return
     }
   }
 
   async #planRelation(relation: SnapshotRelation): Promise<readonly Chunk[]> {
-    await this.#transactions.lock(relation)
+    await lockTable(this.#transactions, relation)
     const size = await this.#transactions.measure(relation)
-    if (size === undefined) {
-      throw new DatabaseError(
-        `the table ${plainTable(relation)} was truncated or rewritten after the snapshot was taken; continuing with a newer snapshot`,
-        { isTransient: true },
-      )
-    }
+    if (size === undefined) throw tableChange(relation, undefined)
     const canSplit = this.#transactions.canSplitTables && relation.statement === undefined
     return planChunks(relation, canSplit ? size : undefined, this.#progress, {
       threads: this.#threads,
@@ -246,6 +245,28 @@ class SnapshotReader {
     this.#loggedMs = nowMs
     log.info(status, 'reading the snapshot')
   }
+}
+
+async function lockTable(transactions: SnapshotTransactions, relation: SnapshotRelation): Promise<void> {
+  try {
+    await transactions.lock(relation)
+  } catch (error) {
+    throw asTableChange(error, relation)
+  }
+}
+
+/** SQLSTATE codes of a table or a column that does not exist. */
+const MISSING: ReadonlySet<string | undefined> = new Set(['42P01', '42703'])
+
+/** The server parses statements with the tables of the present, not with those of the snapshot, which described them. */
+function asTableChange(error: unknown, relation: SnapshotRelation): unknown {
+  const isMissing = error instanceof DatabaseError && MISSING.has(error.sqlState) && relation.statement === undefined
+  return isMissing ? tableChange(relation, error) : error
+}
+
+function tableChange(relation: SnapshotRelation, cause: unknown): DatabaseError {
+  const message = `the table ${plainTable(relation)} was changed, truncated or dropped after the snapshot was taken`
+  return new DatabaseError(`${message}; continuing with a newer snapshot`, { isTransient: true, cause })
 }
 
 type CommonOfRows = Pick<SnapshotRow, 'lsn' | 'transactionId' | 'readAtUs'>
