@@ -217,12 +217,7 @@ describeOn([postgres], 'an incremental snapshot', () => {
 
   it('that interrupts the changes reads what its statement selects', async () => {
     const { database, source } = await startSource()
-    const conditions = [{ 'data-collection': 'public.orders', filter: 'SELECT * FROM orders WHERE id > 990' }]
-    await signal(database, 'now', 'execute-snapshot', {
-      ...EXECUTE,
-      type: 'blocking',
-      'additional-conditions': conditions,
-    })
+    await signal(database, 'now', 'execute-snapshot', blocking('SELECT * FROM orders WHERE id > 990 -- a comment'))
     const topic: SourceRecord[] = []
     while (readsOf(topic).length < 10) topic.push(...(await source.take(1)))
     await takeToFinish(source, database, topic)
@@ -233,6 +228,13 @@ describeOn([postgres], 'an incremental snapshot', () => {
     ).toEqual(Array.from({ length: 10 }, (_, index) => 991 + index))
     expect(readsOf(topic).at(-1)!.source.snapshot).toBe('last')
   })
+})
+
+/** A snapshot that interrupts the changes and reads what the statement selects. */
+const blocking = (filter: string) => ({
+  ...EXECUTE,
+  type: 'blocking',
+  'additional-conditions': [{ 'data-collection': 'public.orders', filter }],
 })
 
 describeOn([postgres], 'a signal that is wrong', () => {
@@ -264,6 +266,15 @@ describeOn([postgres], 'a signal that is wrong', () => {
         },
         /read-only transaction/,
       ],
+      [
+        'execute-snapshot',
+        blocking(`SELECT 1, 'x', 1) AS selected) TO PROGRAM 'touch ${join(temporaryDirectory(), 'executed')}' --`),
+        /syntax error/,
+      ],
+      ['execute-snapshot', blocking('SELECT * FROM orders; DROP TABLE orders'), /syntax error/],
+      ['execute-snapshot', blocking('SELECT id FROM orders'), /does not exist/],
+      ['execute-snapshot', blocking('SELECT id / 0 AS id, shop, n FROM orders'), /division by zero/],
+      ['execute-snapshot', blocking("SELECT nextval('s')::int AS id, shop, n FROM orders"), /read-only transaction/],
       ['stop-snapshot', {}, /there is none|stop/],
       ['resume-snapshot', {}, /there is none/],
     ]

@@ -33,7 +33,7 @@ snapshot may write a row once more that has changed in the meantime. \`initial_o
 The server keeps its log until the snapshot is complete.
 
 Signals request further snapshots: rows of \`signal.data.collection\`, records of \`signal.kafka.topic\`, or lines of \`signal.file\`, with the types \`execute-snapshot\`
-(incremental or blocking), \`stop-snapshot\`, \`pause-snapshot\`, \`resume-snapshot\` and \`log\`. A signal that cannot be understood is
+(incremental or blocking), \`stop-snapshot\`, \`pause-snapshot\`, \`resume-snapshot\` and \`log\`. A signal that cannot be understood or executed is
 logged with its id and ignored. An incremental snapshot reads chunks in the order of the key while changes continue; a row that changes
 while its chunk is read is left to the stream. It continues after a restart. With \`read.only=true\` nothing is written to the database.
 The offset of the signal topic is stored with that of the source, not in the group \`signal.kafka.groupId\`: each signal is executed at

@@ -1,7 +1,18 @@
-import type { SourceContext, SourceRecord, Position as StoredOffset } from '../../../../../sdk/index.ts'
+import {
+  DataError,
+  type SourceContext,
+  type SourceRecord,
+  type Position as StoredOffset,
+} from '../../../../../sdk/index.ts'
+import { DatabaseError } from '../../database-error.ts'
 import type { DatabaseChange, Lsn, SnapshotRow } from '../changes/change.ts'
 import type { CdcConfig } from '../config/cdc-config.ts'
-import { type IncrementalBatch, IncrementalSnapshot } from './incremental/incremental-snapshot.ts'
+import {
+  type BlockingSnapshot,
+  type IncrementalBatch,
+  IncrementalSnapshot,
+  READ_ONLY,
+} from './incremental/incremental-snapshot.ts'
 import type { SignalChannel } from './incremental/signal.ts'
 import { SignalFile } from './incremental/signal-file.ts'
 import { SignalTable } from './incremental/signal-table.ts'
@@ -79,8 +90,19 @@ export class AdHocSnapshots implements AsyncDisposable {
     const batch = incremental.take(idleLsn)
     if (batch !== undefined && batch.rows.length > 0) yield await this.#chunkRecords(batch, offset)
     for (let request = incremental.takeBlocking(); request !== undefined; request = incremental.takeBlocking()) {
+      yield* this.#blockingRecords(request, offset)
+    }
+  }
+
+  /** A snapshot that cannot be read is a warning: whoever sent its signal must not be able to stop the capture of changes. */
+  async *#blockingRecords(request: BlockingSnapshot, offset: StoredOffset): AsyncGenerator<readonly SourceRecord[]> {
+    const { signalId: signal, tables } = request
+    try {
       const batches = readBlockingSnapshot({ ...this.#options, stored: undefined }, request)
       for await (const { rows } of batches) yield await this.#toRecords(rows, this.withState(offset))
+    } catch (error) {
+      if (!isOfRequest(error)) throw error
+      this.#options.context.log.warn({ signal, tables, reason: error.message }, 'ending a snapshot that cannot be read')
     }
   }
 
@@ -108,6 +130,12 @@ export class AdHocSnapshots implements AsyncDisposable {
     if (first !== undefined) await onTable(first.table)
     return rows.flatMap((row) => writer.write(row, { sourcePartition: partition, sourceOffset }))
   }
+}
+
+/** Whether an error would occur again, because the table, or the statement of the signal, cannot be read. */
+function isOfRequest(error: unknown): error is Error {
+  if (error instanceof DatabaseError) return !error.isTransient || error.sqlState === READ_ONLY
+  return error instanceof DataError
 }
 
 /** Undefined if signals from Kafka are not enabled. */

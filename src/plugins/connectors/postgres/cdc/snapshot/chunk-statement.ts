@@ -10,7 +10,8 @@ import type { SnapshotBounds } from './snapshot-progress.ts'
 export function copyStatement({ relation, pages, rows }: Chunk, bounds: SnapshotBounds | undefined): string {
   const { schema, name, table, statement } = relation
   const columns = table.columns.map((column) => quoted(column.name)).join(', ')
-  if (statement !== undefined) return `COPY (SELECT ${columns} FROM (${statement}) AS selected) TO STDOUT`
+  // The statement may end with a comment.
+  if (statement !== undefined) return `COPY (SELECT ${columns} FROM (${statement}\n) AS selected) TO STDOUT`
   const conditions = [
     pages.from > 0 && `ctid >= '(${pages.from},0)'::tid`,
     pages.to !== OPEN_END && `ctid < '(${pages.to},0)'::tid`,

@@ -118,6 +118,17 @@ async function inTransaction<Result>(
   }
 }
 
+/**
+ * Throws a `DatabaseError` unless the text is one SELECT statement that the role may execute. Otherwise it could contain the end of
+ * the COPY that will read it, and another target, such as a program of the server.
+ */
+export async function checkSelect(session: Session, table: string, statement: string): Promise<void> {
+  const operation = `read the table ${table} by the statement of the signal`
+  // The parameter lets the server accept one statement only.
+  const sql = `SELECT * FROM (${statement}\n) AS selected LIMIT $1`
+  await inTransaction(session, operation, () => session.query(operation, sql, ['0']))
+}
+
 /** Reads rows in a snapshot that sees all transactions whose changes were delivered before the window opened. */
 export async function readVisibleChunk(
   session: Session,

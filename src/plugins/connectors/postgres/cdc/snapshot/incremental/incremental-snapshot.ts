@@ -7,6 +7,7 @@ import type { DatabaseChange, Lsn, SnapshotRow, Table } from '../../changes/chan
 import { readTables } from '../../changes/table-catalog.ts'
 import {
   type ChunkQuery,
+  checkSelect,
   describeQuery,
   isSameDescription,
   type ReadChunk,
@@ -65,8 +66,8 @@ type ExecuteSignal = Extract<SnapshotSignal, { readonly kind: 'execute' }>
 /** Transactions that the stream delivered last. One of them may not be visible yet when a chunk is read. */
 const RECENT_MAX = 4_096
 const RETRY_MS = 1_000
-/** A condition that writes, or a signal table on a standby. */
-const READ_ONLY = '25006'
+/** SQLSTATE of a condition or statement that writes, or of a signal table on a standby. */
+export const READ_ONLY = '25006'
 
 /**
  * Reads tables in chunks between the changes of the stream, as signals request. A chunk is written when the stream has passed
@@ -193,8 +194,9 @@ export class IncrementalSnapshot implements AsyncDisposable {
       if (signal.isBlocking) {
         const statements = names.flatMap((name) => {
           const statement = conditionOf(name)
-          return statement === undefined ? [] : [[name, statement] as const]
+          return statement === undefined ? [] : [[name, statement.replace(/;\s*$/, '')] as const]
         })
+        for (const [name, statement] of statements) await checkSelect(session, name, statement)
         this.#blocking.push({ signalId: signal.id, tables: names, statements: new Map(statements) })
         return
       }
