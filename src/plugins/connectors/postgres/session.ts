@@ -1,13 +1,13 @@
 import { addAbortListener } from 'node:events'
 import { createRequire } from 'node:module'
 import { Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConnectionOptions } from 'node:tls'
 import type pg from 'pg'
 import type { FileAccess, HostAccess, TaskLog } from '../../../sdk/index.ts'
 import type { ConnectionUrl, SslMode } from './connection-url.ts'
 import { DataRowReader, type DataRows } from './data-rows.ts'
 import { type ConnectionKeyNames, combineDatabaseErrors, DatabaseError, toDatabaseError } from './database-error.ts'
+import { pause, TIMER_MS_MAX } from './pause.ts'
 import { type ResultField, type RowStatement, RowStream, toResultField } from './row-stream.ts'
 import { type RowTexts, readCopyRows } from './row-texts.ts'
 
@@ -94,7 +94,7 @@ export class Session {
         const failure = error as DatabaseError
         if (!failure.isTransient || attempt >= attempts || options.signal.aborted) throw failure
         options.log.warn({ err: failure, attempt, waitMs: backoffMs }, 'cannot connect to the database; retrying')
-        await sleep(backoffMs, undefined, { signal: options.signal }).catch(() => undefined)
+        await pause(backoffMs, options.signal)
       }
     }
   }
@@ -269,7 +269,7 @@ function clientConfig(options: SessionOptions): pg.ClientConfig {
     application_name: url.applicationName ?? applicationName,
     ...(replication && { replication: 'database' }),
     pipeline,
-    connectionTimeoutMillis: url.connectTimeoutMs,
+    connectionTimeoutMillis: Math.min(url.connectTimeoutMs, TIMER_MS_MAX),
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   }

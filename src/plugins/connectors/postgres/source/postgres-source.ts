@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { plainJson } from '../../../../java-compat/json/connect-json-writer.ts'
 import { defineSource, type SourceBatch, type SourceContext, type TaskLog } from '../../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../../shipped-version.ts'
 import { quoteMethodOf } from '../connection-keys.ts'
 import { DatabaseError } from '../database-error.ts'
 import { parseTableNames, plainTable, quotedTable, quoting, type TableName } from '../identifier.ts'
+import { pause } from '../pause.ts'
 import { type ConnectRetry, Session } from '../session.ts'
 import { SOURCE_DOCUMENTATION } from './documentation.ts'
 import type { TableQuery } from './select-statement.ts'
@@ -243,8 +243,4 @@ async function createQuerier(
       signal,
     },
   )
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => undefined)
 }

@@ -1,4 +1,5 @@
 import type { TaskLog } from '../../../../../sdk/index.ts'
+import { TIMER_MS_MAX } from '../../pause.ts'
 import type { Session } from '../../session.ts'
 
 export type XminMonitorOptions = {
@@ -26,7 +27,7 @@ export class XminMonitor implements Disposable {
     const { intervalMs } = options
     if (intervalMs === 0) return monitor
     await monitor.#read()
-    monitor.#timer = setInterval(() => void monitor.#read(), intervalMs)
+    monitor.#timer = setInterval(() => void monitor.#read(), Math.min(intervalMs, TIMER_MS_MAX))
     return monitor
   }
 

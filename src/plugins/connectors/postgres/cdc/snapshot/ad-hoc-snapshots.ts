@@ -5,6 +5,7 @@ import {
   type Position as StoredOffset,
 } from '../../../../../sdk/index.ts'
 import { DatabaseError } from '../../database-error.ts'
+import { TIMER_MS_MAX } from '../../pause.ts'
 import type { DatabaseChange, Lsn, SnapshotRow } from '../changes/change.ts'
 import type { CdcConfig } from '../config/cdc-config.ts'
 import {
@@ -58,7 +59,7 @@ export class AdHocSnapshots implements AsyncDisposable {
     const file = enabled.includes('file') ? new SignalFile(config['signal.file'], files, log) : undefined
     this.#channels = [topic, file].filter((channel) => channel !== undefined)
     if (this.#channels.length === 0) return
-    this.#timer = setInterval(() => this.#pollChannels(), config['signal.poll.interval.ms'])
+    this.#timer = setInterval(() => this.#pollChannels(), Math.min(config['signal.poll.interval.ms'], TIMER_MS_MAX))
   }
 
   static async open(options: AdHocOptions): Promise<AdHocSnapshots> {

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { SourceContext, Position as StoredOffset } from '../../../../../sdk/index.ts'
+import { pause } from '../../pause.ts'
 import type { CdcConfig } from '../config/cdc-config.ts'
 import { decideSnapshot, type SnapshotDecision } from './snapshot-mode.ts'
 import { storedStateOf } from './snapshot-offset.ts'
@@ -55,5 +55,5 @@ export async function delay(
   const delayMs = config[key]
   if (delayMs === 0) return
   log.info({ delayMs }, `waiting because of ${key}`)
-  await sleep(delayMs, undefined, { signal }).catch(() => undefined)
+  await pause(delayMs, signal)
 }
