@@ -1,5 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { httpSource } from '../../../src/plugins/connectors/http-source/http-source.ts'
+import {
+  advancePage,
+  PageCycle,
+  type PagePosition,
+  pageUrl,
+} from '../../../src/plugins/connectors/http-source/paging.ts'
 import { runSource, type SourceRecord, validateConfig } from '../../../src/sdk/index.ts'
 import { OK, type Reply, type Responder, repliesInOrder, startHttpServer } from '../../support/http-server.ts'
 
@@ -207,6 +213,48 @@ describe('HttpSource', () => {
     })
     for (let turn = 0; turn < 3; turn++) expect(await run.nextBatch()).toEqual([])
     expect(server.seen).toHaveLength(3)
+  })
+
+  it.each([
+    ['when the last one links to the first one', 3, ['/items', '/2', '/3']],
+    ['when they link to an earlier one', 2, ['/items', '/2', '/3']],
+  ])('ends the poll after all pages %s', (_case, returnsTo, pages) => {
+    const options = { url: 'http://a/items', paging: { by: 'link' }, since: undefined } as const
+    const nextOf = (url: string) =>
+      url.endsWith('/3') ? (returnsTo === 3 ? '/items' : '/2') : url.endsWith('/2') ? '/3' : '/2'
+    const seen: string[] = []
+    let position: PagePosition = { page: null, taken: 0, since: null, high: null }
+    const cycle = new PageCycle(pageUrl(options, position))
+    for (let isOver = false; !isOver; ) {
+      const url = pageUrl(options, position)
+      seen.push(new URL(url).pathname)
+      const response = { body: [], link: `<${nextOf(url)}>; rel=next`, records: [], cycle }
+      const advanced = advancePage(options, position, undefined, response)
+      position = advanced.after
+      isOver = advanced.isOver
+    }
+    expect(seen).toEqual(pages)
+    expect(position.page).toBeNull()
+  })
+
+  it('finds each cycle of pages within a few of its turns', () => {
+    for (const length of [1, 2, 7, 100]) {
+      const cycle = new PageCycle('first')
+      let requests = 0
+      while (!cycle.isRepeated(`page ${requests < 30 ? -requests : requests % length}`)) requests += 1
+      expect(requests).toBeLessThan(4 * (30 + length))
+    }
+  })
+
+  it('compares values of since.parameter that are decimal numbers in strings as numbers', async () => {
+    const ids = ['9', '10', '99', '100', '100.5', '0100.25']
+    const { run, server } = await start(
+      ({ path }) => ({ status: 200, body: json(path.includes('since=') ? [] : ids.map((id) => ({ id }))) }),
+      { 'since.parameter': 'since', 'since.pointer': '/id' },
+    )
+    await run.take(ids.length)
+    await run.nextBatch()
+    expect(server.seen.at(-1)!.path).toBe('/items?a=1&since=100.5')
   })
 })
 

@@ -30,7 +30,15 @@ import {
   type TransportResponse,
 } from '../http/transport.ts'
 import { follow, parsePointer } from './json-pointer.ts'
-import { advancePage, type PagePosition, type PagesOptions, type Paging, pageUrl, parsePagePosition } from './paging.ts'
+import {
+  advancePage,
+  PageCycle,
+  type PagePosition,
+  type PagesOptions,
+  type Paging,
+  pageUrl,
+  parsePagePosition,
+} from './paging.ts'
 
 const HEADERS = 'http.request.headers'
 
@@ -126,7 +134,8 @@ A round requests: with \`since.parameter\`, the records since the highest value 
 \`offset\` and \`page\`, the records after the last one; with a cursor, the records after the last cursor, if there was one; otherwise all
 records. When there is no response, and for the statuses in \`retry.on.status.codes\`, the request is retried without a limit,
 after a growing delay or after the delay in the \`Retry-After\` header. The task fails for other statuses, for responses without the
-element at \`records.pointer\`, and for links to another server.
+element at \`records.pointer\`, and for links to another server. A round ends when a page leads back to an earlier one, such as from the
+last page to the first. Values of \`since.parameter\` are compared as numbers if they are decimal numbers, also in strings, otherwise as texts.
 `,
   config,
   async *poll(context) {
@@ -138,16 +147,19 @@ element at \`records.pointer\`, and for links to another server.
     const options = pagesOptions(settings)
     let position = parsePagePosition(resumeFrom({ url: settings.url }))
     let last: PagePosition | undefined
+    let cycle = new PageCycle(pageUrl(options, position))
     while (!signal.aborted) {
       const response = await requestPage(pageUrl(options, position), connection, context)
       const records = recordsIn(response.body, settings)
-      const { positions, after, isOver } = advancePage(options, position, last, { ...response, records })
+      const { positions, after, isOver } = advancePage(options, position, last, { ...response, records, cycle })
       last = positions.at(-1) ?? last
       yield records
         .slice(position.taken)
         .map((record, index) => toRecord(record, positions[position.taken + index]!, settings))
       position = after
-      if (isOver) await sleep(settings['poll.interval.ms'], undefined, { signal }).catch(() => {})
+      if (!isOver) continue
+      cycle = new PageCycle(pageUrl(options, position))
+      await sleep(settings['poll.interval.ms'], undefined, { signal }).catch(() => {})
     }
   },
   alterOffsets(_config, offsets) {

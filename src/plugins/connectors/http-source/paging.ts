@@ -61,11 +61,42 @@ export function pageUrl({ url, paging, since }: PagesOptions, position: PagePosi
   return address.href
 }
 
+/**
+ * Detects that the pages of a round lead back to an earlier one. It remembers the first page and one more, which it replaces after
+ * 1, 2, 4, 8 … pages (Brent's algorithm), so that a cycle is found after a few of its turns, however many pages there are.
+ */
+export class PageCycle {
+  readonly #first: string
+  #remembered: string
+  #pages = 0
+  #pagesMax = 1
+
+  /** `first`: the URL of the first page of the round. */
+  constructor(first: string) {
+    this.#first = first
+    this.#remembered = first
+  }
+
+  /** Whether the page was requested before. Call it with the URL of each next page. */
+  isRepeated(url: string): boolean {
+    if (url === this.#first || url === this.#remembered) return true
+    this.#pages += 1
+    if (this.#pages === this.#pagesMax) {
+      this.#remembered = url
+      this.#pages = 0
+      this.#pagesMax *= 2
+    }
+    return false
+  }
+}
+
 /** The parts of a response that determine the next position. */
 export type PageResponse = {
   readonly body: unknown
   readonly link: string | undefined
   readonly records: readonly unknown[]
+  /** The pages of this round. */
+  readonly cycle: PageCycle
 }
 
 /**
@@ -87,7 +118,11 @@ export function advancePage(
     return { ...position, taken: index + 1, high }
   })
   const next = nextPage(options, position, response)
-  const isOver = next === undefined || next === position.page || (records.length === 0 && options.paging.by !== 'link')
+  const isOver =
+    next === undefined ||
+    next === position.page ||
+    (records.length === 0 && options.paging.by !== 'link') ||
+    response.cycle.isRepeated(pageUrl(options, { ...position, page: next }))
   if (!isOver) {
     const after = { ...position, page: next, taken: 0, high }
     // With page numbers, the offset stays on this page: more records may be added to it if it was the last one.
@@ -166,5 +201,17 @@ function resolveOnServer(link: string, url: string): string {
 
 function maxOf(high: PagePosition['high'], found: unknown): PagePosition['high'] {
   if (!isMark(found)) return high
-  return high === null || found > high ? found : high
+  return high === null || isHigher(found, high) ? found : high
+}
+
+/** Decimal numbers that a server writes as strings are compared as numbers: as texts, 9 would be higher than 10. */
+const DECIMAL = /^0*(\d+)(?:\.(\d*))?$/
+
+function isHigher(mark: Mark, other: Mark): boolean {
+  if (typeof mark !== 'string' || typeof other !== 'string') return mark > other
+  const [, whole, fraction = ''] = DECIMAL.exec(mark) ?? []
+  const [, otherWhole, otherFraction = ''] = DECIMAL.exec(other) ?? []
+  if (whole === undefined || otherWhole === undefined) return mark > other
+  if (whole.length !== otherWhole.length) return whole.length > otherWhole.length
+  return whole === otherWhole ? fraction > otherFraction : whole > otherWhole
 }
