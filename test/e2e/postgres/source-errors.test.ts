@@ -199,9 +199,32 @@ describeOn([postgres], 'errors of the PostgreSQL source', () => {
     expect(run.rejected.map(({ record }) => record.sourceOffset)).toEqual(
       [1, 2, 3].map((incrementing) => ({ incrementing })),
     )
+    expect(run.advanced.map(({ offset }) => offset)).toEqual([1, 2, 3].map((incrementing) => ({ incrementing })))
     await database.run('INSERT INTO odd VALUES (4, 1)')
     expect((await run.take(1))[0]).toMatchObject({ value: { id: 4 }, sourceOffset: { incrementing: 4 } })
     expect(run.rejected).toHaveLength(3)
+  })
+
+  it('reject a row at the end of a table once, also after a restart', async () => {
+    const database = await createDatabase(postgres.address.url)
+    await database.run(`CREATE TABLE odd (id int PRIMARY KEY, at timestamptz NOT NULL, n numeric(4, 0));
+      INSERT INTO odd VALUES (1, '2026-01-01', 1), (2, '2026-01-02', 'NaN')`)
+    const modes = [
+      { mode: 'incrementing', 'incrementing.column.name': 'id' },
+      { mode: 'timestamp', 'timestamp.column.name': 'at' },
+      { mode: 'timestamp+incrementing', 'timestamp.column.name': 'at', 'incrementing.column.name': 'id' },
+    ]
+    for (const mode of modes) {
+      const config = { ...database.config, 'topic.prefix': '', 'poll.interval.ms': '1', ...mode }
+      const first = runSource(postgresSource, { config })
+      onTestFinished(() => first.stop())
+      expect(await first.take(1)).toMatchObject([{ value: { id: 1 } }])
+      expect(first.rejected).toHaveLength(1)
+      const next = runSource(postgresSource, { config, offsets: first.advanced.slice(-1) })
+      onTestFinished(() => next.stop())
+      for (let batch = 0; batch < 3; batch += 1) expect(await next.nextBatch()).toEqual([])
+      expect(next.rejected, mode.mode).toEqual([])
+    }
   })
 
   it('are avoided for large rows, which are fetched in small batches', async () => {

@@ -214,7 +214,7 @@ async function createQuerier(
   tableQuery: TableQuery,
   table: TableName | undefined,
   session: Session,
-  { config, resumeFrom, log, signal, reject }: Context,
+  { config, resumeFrom, log, signal, reject, advance }: Context,
 ): Promise<TableQuerier> {
   const quote = quoting(quoteMethodOf(config))
   const numeric = config['numeric.mapping'] ?? (config['numeric.precision.mapping'] ? 'precision_only' : 'none')
@@ -239,6 +239,7 @@ async function createQuerier(
         quote,
       },
       reject,
+      advance,
       log,
       signal,
     },

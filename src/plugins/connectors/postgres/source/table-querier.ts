@@ -34,6 +34,8 @@ export type TableQuerierOptions = {
   readonly visibility: VisibilityOptions
   /** Receives a row that cannot be converted to a record, so that reading can continue. */
   readonly reject: SourceContext<unknown>['reject']
+  /** Receives the offset behind rejected rows, which no record has. */
+  readonly advance: SourceContext<unknown>['advance']
   readonly log: TaskLog
   readonly signal: AbortSignal
 }
@@ -95,7 +97,7 @@ export class TableQuerier {
       const rows = await stream.read(rowsMax, rowsMax)
       if (rows !== undefined) this.#checkFields(described, stream.fields)
       const next = rows && read(rows)
-      // Yield empty batches too: their offset is stored after the rejected rows were written to the dead letter queue.
+      // Yield empty batches too: the offset behind rejected rows is set with them.
       if (!this.#usesTimestampOnly) {
         if (next !== undefined) yield this.#toBatch(next, next.offsetOf, described)
       } else if (pending !== undefined) {
@@ -106,6 +108,11 @@ export class TableQuerier {
       if (next === undefined) return
       pending = next
     }
+  }
+
+  /** False in mode `bulk`, in which each read begins anew, and before the first timestamp is complete. */
+  get #hasOffsets(): boolean {
+    return this.#offset.micros !== undefined || this.#offset.id !== undefined
   }
 
   get #usesTimestampOnly(): boolean {
@@ -121,10 +128,11 @@ export class TableQuerier {
     offsetOf: (row: number) => TableOffset,
     { schema }: ResultDescription,
   ): SourceBatch {
-    const { topic, sourcePartition } = this.#options
+    const { topic, sourcePartition, advance } = this.#options
     this.#offset = offsetOf(length - 1)
     this.#isReached = true
     const sourceOffset = (row: number) => toSourceOffset(offsetOf(row))
+    if (rejected.has(length - 1) && this.#hasOffsets) advance(sourcePartition, sourceOffset(length - 1))
     const batch = { topic, valueSchema: schema, length, columns, sourcePartition, offsetOf: sourceOffset }
     return rejected.size === 0 ? batch : toSourceRecords(batch).filter((_, row) => !rejected.has(row))
   }
