@@ -60,6 +60,23 @@ describeOn([postgres], 'the PostgreSQL source', () => {
     expect((await second.take(1))[0]!.value).toMatchObject({ id: 2, word: 'changed' })
   })
 
+  it('skips no rows with the same timestamp when query.suffix limits the rows, and fails if it cannot proceed', async () => {
+    const database = await createDatabase(postgres.address.url)
+    await database.run(`CREATE TABLE limited (id int, at timestamptz NOT NULL);
+      INSERT INTO limited SELECT n, timestamptz '2026-01-01' + n / 3 * interval '1 s' FROM generate_series(1, 12) n`)
+    const config = { mode: 'timestamp', 'timestamp.column.name': 'at', 'table.whitelist': 'limited' }
+    const run = source(database, { ...config, 'query.suffix': 'LIMIT 5' })
+    const ids = new Set<unknown>()
+    while (ids.size < 12) for (const id of valuesOf(await run.take(1), 'id')) ids.add(id)
+    const ties = source(database, { ...config, 'query.suffix': 'FETCH FIRST 2 ROWS WITH TIES' })
+    expect(valuesOf(await ties.take(12), 'id')).toEqual(Array.from({ length: 12 }, (_, index) => index + 1))
+    const stuck = source(database, { ...config, 'query.suffix': 'LIMIT 2' })
+    const failure = (async () => {
+      for (;;) await stuck.nextBatch()
+    })()
+    await expect(failure).rejects.toThrow('query.suffix=LIMIT 2 would skip rows')
+  })
+
   it('resumes by timestamp without skipping rows with the same timestamp', async () => {
     const database = await createDatabase(postgres.address.url)
     const config = { mode: 'timestamp', 'timestamp.column.name': 'at', 'batch.max.rows': '3' }

@@ -6,6 +6,7 @@ import { quoted } from '../../../../src/plugins/connectors/postgres/identifier.t
 import { columnsFor } from '../../../../src/plugins/connectors/postgres/source/columns-mapping.ts'
 import { postgresSource } from '../../../../src/plugins/connectors/postgres/source/postgres-source.ts'
 import {
+  rowLimit,
   selectRowsAfter,
   type TableQuery,
 } from '../../../../src/plugins/connectors/postgres/source/select-statement.ts'
@@ -61,6 +62,18 @@ describe('the offsets of PostgresSource', () => {
     expect(() => alter({ table: 'a' }, null)).not.toThrow()
     expect(() => alter({ file: 'a' }, null)).toThrow('the partition of an offset must be')
     expect(() => alter({ query: 'query' }, { incrementing: 'x' })).toThrow("'incrementing' of an offset")
+  })
+})
+
+describe('rowLimit', () => {
+  it.each([
+    ['', Number.POSITIVE_INFINITY],
+    ['limit 100', 100],
+    ['OFFSET 0 FETCH FIRST 7 ROWS ONLY', 7],
+    ['FETCH NEXT 7 ROWS WITH TIES', Number.POSITIVE_INFINITY],
+    ['FOR SHARE', Number.POSITIVE_INFINITY],
+  ])('of the suffix %j is %d', (suffix, expected) => {
+    expect(rowLimit(suffix)).toBe(expected)
   })
 })
 

@@ -12,7 +12,8 @@ Rows that are read, by \`mode\`:
 - \`bulk\`: all rows, at every query and after every start.
 - \`incrementing\`: rows with a higher id than the last one. Changes of rows are not detected.
 - \`timestamp\`: rows with a later timestamp than the last one. When reading stops among rows with the same timestamp, all rows with that
-  timestamp are read again.
+  timestamp are read again. So they are when \`query.suffix\` has a LIMIT, which may have cut off some of them; JDBC connectors skip those.
+  The task fails if all rows up to the limit have one timestamp. \`FETCH FIRST 1000 ROWS WITH TIES\` cuts off none (since PostgreSQL 13).
 - \`timestamp+incrementing\`: rows with a later timestamp, or with the same timestamp and a higher id. Detects changes, and repeats only rows
   that were not committed.
 

@@ -57,6 +57,12 @@ export function selectRowsAfter(
   return { text: parts.join(' '), values }
 }
 
+/** The number of rows behind which a suffix such as `LIMIT 100` cuts off others, also with the same timestamp; infinite without one. */
+export function rowLimit(suffix: string): number {
+  const [, digits] = /\b(?:LIMIT|FETCH\s+(?:FIRST|NEXT))\s+(\d+)/i.exec(suffix) ?? []
+  return digits === undefined || /\bWITH\s+TIES\b/i.test(suffix) ? Number.POSITIVE_INFINITY : Number(digits)
+}
+
 /** Compares rows as tuples, which an index on both columns supports. */
 function isAfter(
   timestamp: string,

@@ -118,7 +118,11 @@ export const sourceConfig = z
       })
       .optional(),
     'query.suffix': field
-      .text({ doc: 'SQL that is appended to every query, such as LIMIT.', importance: 'LOW', group: reading })
+      .text({
+        doc: 'SQL that is appended to every query, such as LIMIT; with `mode=timestamp` rather `FETCH FIRST 1000 ROWS WITH TIES`.',
+        importance: 'LOW',
+        group: reading,
+      })
       .default(''),
     'query.retry.attempts': field
       .int({

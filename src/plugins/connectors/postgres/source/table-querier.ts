@@ -20,7 +20,7 @@ import { type CellParser, parseInteger, timestampParser } from './cell-parsers.t
 import { readLong, type TypeMapping } from './result-columns.ts'
 import { describeResult, isDescribedBy, type ResultDescription } from './result-description.ts'
 import { type RejectedRow, readColumns } from './row-columns.ts'
-import { selectRowsAfter, type TableQuery } from './select-statement.ts'
+import { rowLimit, selectRowsAfter, type TableQuery } from './select-statement.ts'
 import { resumableOffsets, type TableOffset, toSourceOffset } from './table-offset.ts'
 import { findUpperBound, readClock, type VisibilityOptions } from './upper-bound.ts'
 
@@ -89,25 +89,48 @@ export class TableQuerier {
   }
 
   async *#batches(stream: RowStream<DataRows>, described: ResultDescription): AsyncGenerator<SourceBatch> {
+    const reads = this.#readRows(stream, described)
+    if (this.#usesTimestampOnly) yield* this.#timestampBatches(reads, described)
+    // Empty batches too: the offset behind rejected rows is set with them.
+    else for await (const rows of reads) yield this.#toBatch(rows, rows.offsetOf, described)
+  }
+
+  async *#readRows(stream: RowStream<DataRows>, described: ResultDescription): AsyncGenerator<ReadRows> {
     const { rowsMax } = this.#options
     const read = this.#rowReader(described)
-    // In timestamp mode, only the next row shows whether a row was the last with its timestamp.
-    let pending: ReadRows | undefined
     for (;;) {
       const rows = await stream.read(rowsMax, rowsMax)
-      if (rows !== undefined) this.#checkFields(described, stream.fields)
-      const next = rows && read(rows)
-      // Yield empty batches too: the offset behind rejected rows is set with them.
-      if (!this.#usesTimestampOnly) {
-        if (next !== undefined) yield this.#toBatch(next, next.offsetOf, described)
-      } else if (pending !== undefined) {
-        const isComplete = next === undefined || next.micros![0]! > pending.micros!.at(-1)!
-        const offsets = resumableOffsets(this.#offset, pending.micros!, isComplete)
-        yield this.#toBatch(pending, (row) => offsets[row]!, described)
-      }
-      if (next === undefined) return
+      if (rows === undefined) return
+      this.#checkFields(described, stream.fields)
+      yield read(rows)
+    }
+  }
+
+  /** Only the next row shows whether a row was the last with its timestamp. */
+  async *#timestampBatches(reads: AsyncIterable<ReadRows>, described: ResultDescription): AsyncGenerator<SourceBatch> {
+    const limit = rowLimit(this.#tableQuery.suffix)
+    const before = this.#offset.micros
+    const toBatch = (rows: ReadRows, isComplete: boolean) => {
+      const offsets = resumableOffsets(this.#offset, rows.micros!, isComplete)
+      return this.#toBatch(rows, (row) => offsets[row]!, described)
+    }
+    let count = 0
+    let pending: ReadRows | undefined
+    for await (const next of reads) {
+      if (pending !== undefined) yield toBatch(pending, next.micros![0]! > pending.micros!.at(-1)!)
+      count += next.length
       pending = next
     }
+    // A limit may have cut off rows with the last timestamp.
+    if (pending !== undefined) yield toBatch(pending, count < limit)
+    if (count >= limit && this.#offset.micros === before) throw this.#limitError(limit)
+  }
+
+  #limitError(limit: number): Error {
+    return new Error(
+      `${this.#name} has ${limit} or more rows with one timestamp, so query.suffix=${this.#tableQuery.suffix} would skip rows: ` +
+        `set query.suffix=FETCH FIRST ${limit} ROWS WITH TIES, or mode=timestamp+incrementing`,
+    )
   }
 
   /** False in mode `bulk`, in which each read begins anew, and before the first timestamp is complete. */
