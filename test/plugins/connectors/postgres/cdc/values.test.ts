@@ -64,6 +64,8 @@ describe('values', () => {
     ['_xml', '{<a/>}', ['<a/>']],
     ['_interval', '{"1 day -00:00:00.5"}', [86_399_500_000]],
     ['interval', 'infinity', 2n ** 63n - 1n],
+    ['int2vector', '1 -2 3', [1, -2, 3]],
+    ['oidvector', '', []],
     ['_interval', '{-infinity}', [-(2n ** 63n)]],
     ['_mood', '{sad,"it\'s ok"}', ['sad', "it's ok"]],
     ['_mood', '{sad,NULL}', null],

@@ -5,13 +5,13 @@ import type { ValueType } from './value-type.ts'
  * An array of a type. A Connect schema has no number of dimensions, so the items of a multidimensional array are one list, in
  * the order of the text.
  */
-export function arrayType(item: ValueType, delimiter: string): ValueType {
+export function arrayType(item: ValueType, toItems: (text: string) => readonly (string | null)[]): ValueType {
   const { decode, isRequiredItem = false } = item
   return {
     schema: array(isRequiredItem ? item.schema : optional(item.schema)),
     decode(text) {
       const items: unknown[] = []
-      for (const cell of arrayItems(text, delimiter)) {
+      for (const cell of toItems(text)) {
         if (cell === null && isRequiredItem) return null
         items.push(cell === null ? null : decode(cell))
       }
@@ -43,6 +43,11 @@ export function arrayItems(text: string, delimiter = ','): readonly (string | nu
     }
   }
   return items
+}
+
+/** The items of an `int2vector` or `oidvector`: `1 2 3`. */
+export function vectorItems(text: string): readonly string[] {
+  return text === '' ? [] : text.split(' ')
 }
 
 /** The place of the quote that ends an item. */

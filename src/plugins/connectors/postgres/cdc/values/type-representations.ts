@@ -1,6 +1,6 @@
 import { javaText } from '../../../../../java-compat/java-text.ts'
 import { BOOLEAN, FLOAT32, FLOAT64, INT16, INT64, STRING } from '../../../../../sdk/index.ts'
-import { arrayType } from './array-type.ts'
+import { arrayItems, arrayType, vectorItems } from './array-type.ts'
 import { bitsType } from './bits-type.ts'
 import { GEOGRAPHY, GEOMETRY, POINT } from './geometry-types.ts'
 import { hstoreType } from './hstore-type.ts'
@@ -99,11 +99,19 @@ function knownType(
   if (type.itemId !== undefined) {
     const item = catalog.get(type.itemId)
     const itemType = item && knownType(item, modifier, settings, catalog)
-    return itemType && arrayType(itemType, item.name === 'box' ? ';' : ',')
+    return itemType && arrayType(itemType, toItemsOf(type, item))
   }
   if (type.kind === 'other') return undefined
   const found = Object.hasOwn(BY_NAME, type.name) ? BY_NAME[type.name] : undefined
   return typeof found === 'function' ? found(modifier, settings) : found
+}
+
+/** Arrays whose text has spaces only. */
+const VECTORS = new Set(['int2vector', 'oidvector'])
+
+function toItemsOf(type: CatalogType, item: CatalogType): (text: string) => readonly (string | null)[] {
+  if (VECTORS.has(type.name)) return vectorItems
+  return (text) => arrayItems(text, item.name === 'box' ? ';' : ',')
 }
 
 function enumType(labels: readonly string[]): ValueType {
