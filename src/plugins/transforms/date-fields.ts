@@ -1,3 +1,5 @@
+import { daysOf } from './java-calendar.ts'
+
 export const MONTHS: readonly string[] = [
   'January',
   'February',
@@ -30,6 +32,9 @@ type Field = { readonly letter: string; readonly count: number }
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+/** A year of two digits is one of the 100 years that begin so many years before now. */
+const CENTURY_BEFORE = 80
 const ERAS = ['BC', 'AD']
 const HALVES = ['AM', 'PM']
 
@@ -37,6 +42,8 @@ const HALVES = ['AM', 'PM']
 export class DateFields {
   readonly #values = new Map<string, number>()
   #offsetMs = 0
+  /** Whether the year has two digits, so that the rest of the date may decide about its century. */
+  #isAmbiguous = false
 
   /** Returns the position after the field, or -1 if the field does not match. */
   read(field: Field, text: string, start: number, isAdjacent: boolean): number {
@@ -60,10 +67,11 @@ export class DateFields {
     const year = this.#values.get('G') === 0 ? 1 - yearOfEra : yearOfEra
     const day = this.#values.has('D') ? of('D', 1) : of('d', 1)
     const month = this.#values.has('D') ? 0 : of('M', 0)
-    const date = new Date(0)
-    date.setUTCFullYear(year, month, day)
     const time = this.#hours() * HOUR_MS + of('m', 0) * MINUTE_MS + of('s', 0) * 1000 + of('S', 0)
-    return date.getTime() + time - this.#offsetMs
+    const inYear = (found: number) =>
+      daysOf({ year: found, month, day }, this.#values.has('D')) * DAY_MS + time - this.#offsetMs
+    const ms = inYear(year)
+    return this.#isAmbiguous && ms < centuryStart().getTime() ? inYear(year + 100) : ms
   }
 
   #hours(): number {
@@ -80,9 +88,14 @@ export class DateFields {
     const [found] = (isAdjacent ? /^\d+/.exec(text.slice(at, at + count)) : /^-?\d+/.exec(text.slice(at))) ?? []
     if (found === undefined) return -1
     const value = Number(found)
-    if (letter === 'y') this.#values.set('y', count <= 2 && /^\d\d$/.test(found) ? inThisCentury(value) : value)
+    if (letter === 'y') this.#setYear(value, count <= 2 && /^\d\d$/.test(found))
     else this.#values.set(letter, letter === 'M' ? value - 1 : value)
     return at + found.length
+  }
+
+  #setYear(value: number, isShort: boolean): void {
+    this.#isAmbiguous = isShort
+    this.#values.set('y', isShort ? inThisCentury(value) : value)
   }
 
   /** Matches a name or its first three letters, ignoring case. */
@@ -99,8 +112,8 @@ export class DateFields {
 
   #zone({ letter, count }: Field, text: string, at: number): number {
     const pattern = letter === 'X' ? ISO_ZONES[count - 1] : NAMED_ZONE
-    const [found, sign, hours, minutes = '0'] = pattern?.exec(text.slice(at)) ?? []
-    if (found === undefined) return -1
+    const { 0: found, groups: { sign, hours, minutes = '0' } = {} } = pattern?.exec(text.slice(at)) ?? {}
+    if (found === undefined || Number(hours ?? 0) > 23 || Number(minutes) > 59) return -1
     if (sign !== undefined) {
       this.#offsetMs = (sign === '-' ? -1 : 1) * (Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS)
     }
@@ -109,12 +122,24 @@ export class DateFields {
 }
 
 /** Offsets `+01`, `+0100` and `+01:00`, by the number of `X`. */
-const ISO_ZONES = [/^(?:Z|([-+])(\d{2}))/, /^(?:Z|([-+])(\d{2})(\d{2}))/, /^(?:Z|([-+])(\d{2}):(\d{2}))/]
-const NAMED_ZONE = /^(?:(?:GMT)?([-+])(\d{1,2}):?(\d{2})|UTC|GMT|UT|Z)/i
+const ISO_ZONES = [
+  /^(?:Z|(?<sign>[-+])(?<hours>\d{2}))/,
+  /^(?:Z|(?<sign>[-+])(?<hours>\d{2})(?<minutes>\d{2}))/,
+  /^(?:Z|(?<sign>[-+])(?<hours>\d{2}):(?<minutes>\d{2}))/,
+]
+/** `+0100`, `GMT+1:00`, or a name of UTC. */
+const NAMED_ZONE =
+  /^(?:(?<sign>[-+])(?<hours>\d{2})(?<minutes>\d{2})|GMT(?<sign>[-+])(?<hours>\d{1,2}):(?<minutes>\d{2})|GMT(?![-+])|UTC|Coordinated Universal Time|Greenwich Mean Time)/i
+
+function centuryStart(): Date {
+  const date = new Date()
+  date.setUTCFullYear(date.getUTCFullYear() - CENTURY_BEFORE)
+  return date
+}
 
 /** A two-digit year is between 80 years ago and 20 years ahead. */
 function inThisCentury(digits: number): number {
-  const from = new Date().getUTCFullYear() - 80
+  const from = centuryStart().getUTCFullYear()
   const year = Math.floor(from / 100) * 100 + digits
   return year < from ? year + 100 : year
 }

@@ -1,5 +1,6 @@
 import { dateFromMs } from '../../java-compat/date-from-ms.ts'
 import { DateFields, MONTHS, shortened, WEEKDAYS } from './date-fields.ts'
+import { dayOfYear, daysOf, type JavaDate, javaDate } from './java-calendar.ts'
 
 /** A pattern of Java's SimpleDateFormat, in English and UTC. */
 export type DatePattern = {
@@ -40,65 +41,68 @@ function formatted({ letter, count }: { readonly letter: string; readonly count:
   return FORMATS[letter]?.(date, count) ?? ''
 }
 
-const digits = (value: number, count: number) => String(value).padStart(count, '0')
-const number = (of: (date: Date) => number) => (date: Date, count: number) => digits(of(date), count)
-const year = (value: number, count: number) =>
-  count === 2 ? digits(Math.abs(value) % 100, 2) : digits(Math.abs(value), count)
+const digits = (value: number, count: number) => (value < 0 ? '-' : '') + String(Math.abs(value)).padStart(count, '0')
+/** Formats a number of the date. */
+const dateNumber = (of: (date: JavaDate) => number) => (date: Date, count: number) =>
+  digits(of(javaDate(date.getTime())), count)
+/** Formats a number of the time of day. */
+const timeNumber = (of: (date: Date) => number) => (date: Date, count: number) => digits(of(date), count)
+const year = (of: (date: JavaDate) => number) => (date: Date, count: number) => {
+  const value = of(javaDate(date.getTime()))
+  return count === 2 ? digits(Math.abs(value) % 100, 2) : digits(value, count)
+}
 const month = (date: Date, count: number) => {
-  const name = MONTHS[date.getUTCMonth()] ?? ''
-  if (count < 3) return digits(date.getUTCMonth() + 1, count)
+  const { month: index } = javaDate(date.getTime())
+  if (count < 3) return digits(index + 1, count)
+  const name = MONTHS[index] ?? ''
   return count === 3 ? shortened(name) : name
 }
-/** Years BC count backwards, and there is no year 0. */
-const yearOfEra = (date: Date) => (date.getUTCFullYear() > 0 ? date.getUTCFullYear() : 1 - date.getUTCFullYear())
 
 const FORMATS: Readonly<Record<string, (date: Date, count: number) => string>> = {
-  G: (date) => (date.getUTCFullYear() > 0 ? 'AD' : 'BC'),
-  y: (date, count) => year(yearOfEra(date), count),
-  Y: (date, count) => year(weekYear(date), count),
+  G: (date) => (javaDate(date.getTime()).year > 0 ? 'AD' : 'BC'),
+  // Years BC count backwards, and there is no year 0.
+  y: year(({ year: found }) => (found > 0 ? found : 1 - found)),
+  Y: year(weekYear),
   M: month,
   L: month,
-  w: number((date) => weekOf(dayOfYear(date), weekYear(date), date)),
-  W: number((date) =>
-    Math.ceil((date.getUTCDate() + new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1)).getUTCDay()) / 7),
-  ),
-  D: number(dayOfYear),
-  d: number((date) => date.getUTCDate()),
-  F: number((date) => Math.ceil(date.getUTCDate() / 7)),
+  w: dateNumber(weekOfYear),
+  W: dateNumber(({ day, weekday }) => Math.floor((day - 1 + firstWeekdayOf(day, weekday)) / 7) + 1),
+  D: dateNumber(dayOfYear),
+  d: dateNumber(({ day }) => day),
+  F: dateNumber(({ day }) => Math.ceil(day / 7)),
   E: (date, count) => {
     const name = WEEKDAYS[date.getUTCDay()] ?? ''
     return count < 4 ? shortened(name) : name
   },
-  u: number((date) => date.getUTCDay() || 7),
+  u: timeNumber((date) => date.getUTCDay() || 7),
   a: (date) => (date.getUTCHours() < 12 ? 'AM' : 'PM'),
-  H: number((date) => date.getUTCHours()),
-  k: number((date) => date.getUTCHours() || 24),
-  K: number((date) => date.getUTCHours() % 12),
-  h: number((date) => date.getUTCHours() % 12 || 12),
-  m: number((date) => date.getUTCMinutes()),
-  s: number((date) => date.getUTCSeconds()),
-  S: number((date) => date.getUTCMilliseconds()),
+  H: timeNumber((date) => date.getUTCHours()),
+  k: timeNumber((date) => date.getUTCHours() || 24),
+  K: timeNumber((date) => date.getUTCHours() % 12),
+  h: timeNumber((date) => date.getUTCHours() % 12 || 12),
+  m: timeNumber((date) => date.getUTCMinutes()),
+  s: timeNumber((date) => date.getUTCSeconds()),
+  S: timeNumber((date) => date.getUTCMilliseconds()),
   z: (_, count) => (count < 4 ? 'UTC' : 'Coordinated Universal Time'),
   Z: () => '+0000',
   X: () => 'Z',
 }
 
-const DAY_MS = 86_400_000
-
-function dayOfYear(date: Date): number {
-  return Math.floor((date.getTime() - Date.UTC(date.getUTCFullYear(), 0, 1)) / DAY_MS) + 1
+/** The weekday of the first of `day` days, of which the last one has this weekday. */
+function firstWeekdayOf(day: number, weekday: number): number {
+  return (((weekday - day + 1) % 7) + 7) % 7
 }
 
 /** Weeks start on Sunday, and week 1 contains 1 January, as in the US locale. */
-function weekYear(date: Date): number {
-  const saturday = new Date(date.getTime() + (6 - date.getUTCDay()) * DAY_MS)
-  return saturday.getUTCFullYear()
+function weekYear({ year: found, month: index, day, weekday }: JavaDate): number {
+  const saturday = daysOf({ year: found, month: index, day }) + 6 - weekday
+  return saturday < daysOf({ year: found + 1, month: 0, day: 1 }) ? found : found + 1
 }
 
-function weekOf(day: number, ofYear: number, date: Date): number {
-  if (ofYear > date.getUTCFullYear()) return 1
-  const first = new Date(Date.UTC(ofYear, 0, 1)).getUTCDay()
-  return Math.floor((day + first - 1) / 7) + 1
+function weekOfYear(date: JavaDate): number {
+  if (weekYear(date) > date.year) return 1
+  const day = dayOfYear(date)
+  return Math.floor((day - 1 + firstWeekdayOf(day, date.weekday)) / 7) + 1
 }
 
 function parsePosition(parts: readonly Part[], text: string): number | undefined {

@@ -53,7 +53,8 @@ export const timestampConverter = sideTransforms({
   summary: 'Converts timestamps between formats: strings, Unix time, and the logical types Date, Time and Timestamp.',
   notes: `
 Times are in UTC; names of months and weekdays are in English. When a string is parsed, week fields (\`w\`, \`W\`, \`F\`, \`Y\`, \`u\`) are
-ignored, and the supported time zones are UTC, GMT and offsets.
+ignored, and the supported time zones are UTC, GMT and offsets (\`z\` and \`Z\`: \`+0100\`, \`GMT+1:00\`); names such as PST are rejected. Dates
+before 15 October 1582 are in the Julian calendar, as in Java: \`0001-01-01\` is 1 January of the Julian year 1.
 `,
   config: z.object({
     field: field
