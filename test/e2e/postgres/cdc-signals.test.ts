@@ -215,6 +215,14 @@ describeOn([postgres], 'an incremental snapshot', () => {
     expect(readsOf(topic).length).toBeLessThan(500 + ROWS)
   })
 
+  it('reads all rows if several have the same value of the surrogate key', async () => {
+    const { database, source } = await startSource()
+    await signal(database, 'by shop', 'execute-snapshot', { ...EXECUTE, 'surrogate-key': 'shop' })
+    const topic: SourceRecord[] = []
+    while (readsOf(topic).length < ROWS) topic.push(...(await source.take(1)))
+    expect(new Set(readsOf(topic).map((value) => value!.after.id)).size).toBe(ROWS)
+  })
+
   it('that interrupts the changes reads what its statement selects', async () => {
     const { database, source } = await startSource()
     await signal(database, 'now', 'execute-snapshot', blocking('SELECT * FROM orders WHERE id > 990 -- a comment'))

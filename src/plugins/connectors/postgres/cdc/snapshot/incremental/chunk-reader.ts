@@ -40,8 +40,8 @@ class UnreadableTable extends Error {
 /** Throws an `UnreadableTable` if no columns can order the chunks of the table. */
 function toChunkQuery(table: CatalogTable, { condition, surrogateKey }: IncrementalTable): ChunkQuery {
   const { columns, keyNames } = table.table
+  const isComplete = keyNames.every((key) => columns.some(({ name, isOptional }) => name === key && !isOptional))
   if (surrogateKey === undefined) {
-    const isComplete = keyNames.every((key) => columns.some(({ name, isOptional }) => name === key && !isOptional))
     if (keyNames.length > 0 && isComplete) return { table, orderNames: keyNames, condition }
     throw new UnreadableTable(
       'it has no key without optional columns: add a primary key, or name a unique column as surrogate-key in the signal',
@@ -50,7 +50,9 @@ function toChunkQuery(table: CatalogTable, { condition, surrogateKey }: Incremen
   if (!columns.some(({ name }) => name === surrogateKey)) {
     throw new UnreadableTable(`it has no column ${surrogateKey}, which the signal names as surrogate-key`)
   }
-  return { table, orderNames: [surrogateKey], condition }
+  // Several rows may have the same value of the column. Without the key, a chunk that ends among them would skip the others.
+  const others = isComplete ? keyNames.filter((name) => name !== surrogateKey) : []
+  return { table, orderNames: [surrogateKey, ...others], condition }
 }
 
 /** Describes a table as it is now. Throws an `UnreadableTable` if it cannot be read in chunks. */
