@@ -215,6 +215,23 @@ describeOn([postgres], 'an incremental snapshot', () => {
     expect(readsOf(topic).length).toBeLessThan(500 + ROWS)
   })
 
+  it.each([
+    ['has other columns', 'ALTER TABLE orders DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (n, id)'],
+    ['has other types, by which 102 is before 99', 'ALTER TABLE orders ALTER id TYPE text'],
+  ])('reads the table again when its key %s', async (_change, sql) => {
+    const { database, source } = await startSource({ 'incremental.snapshot.chunk.size': '33' })
+    await signal(database, 'first', 'execute-snapshot', EXECUTE)
+    const topic: SourceRecord[] = []
+    while (readsOf(topic).length < 33) topic.push(...(await source.take(1)))
+    await signal(database, 'pause', 'pause-snapshot', {})
+    const isPaused = () => source.advanced.at(-1)?.offset['incremental_snapshot_paused'] === true
+    while (!isPaused()) topic.push(...(await source.nextBatch()))
+    await database.run(sql)
+    await signal(database, 'resume', 'resume-snapshot', {})
+    const ids = () => new Set(readsOf(topic).map((value) => String(value!.after.id)))
+    while (ids().size < ROWS) topic.push(...(await source.take(1)))
+  })
+
   it('reads all rows if several have the same value of the surrogate key', async () => {
     const { database, source } = await startSource()
     await signal(database, 'by shop', 'execute-snapshot', { ...EXECUTE, 'surrogate-key': 'shop' })

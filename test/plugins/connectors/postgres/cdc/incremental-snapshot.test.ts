@@ -103,11 +103,12 @@ describe('the state of an incremental snapshot', () => {
   const key = fc.array(fc.string(), { minLength: 1 })
 
   it('is parsed back from the offset', () => {
-    const keys = fc.option(fc.tuple(key, fc.option(key, { nil: undefined })), { nil: undefined })
+    const keys = fc.option(fc.tuple(key, fc.option(key, { nil: undefined }), key), { nil: undefined })
     const tables = fc.array(table, { minLength: 1, maxLength: 5 })
     fc.assert(
       fc.property(fc.string(), tables, keys, fc.boolean(), (signalId, chosen, range, isPaused) => {
-        const state = { signalId, tables: chosen, lastKey: range?.[1], maximumKey: range?.[0], isPaused }
+        const [maximumKey, lastKey, keyColumns] = range ?? []
+        const state = { signalId, tables: chosen, lastKey, maximumKey, keyColumns, isPaused }
         expect(parseIncrementalState(printIncrementalState(state))).toEqual(state)
       }),
     )
@@ -119,6 +120,7 @@ describe('the state of an incremental snapshot', () => {
       tables: [{ name: 'public.a', condition: 'x > 1', surrogateKey: undefined }],
       lastKey: undefined,
       maximumKey: undefined,
+      keyColumns: undefined,
       isPaused: false,
     }
     expect(printIncrementalState(state)).toEqual({

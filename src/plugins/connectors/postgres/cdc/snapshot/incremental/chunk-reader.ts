@@ -70,6 +70,11 @@ export async function describeQuery(session: Session, { name, ...requested }: In
   return toChunkQuery(table, { name, ...requested })
 }
 
+/** The columns by which chunks are ordered, each with the OID of its type, on which the order depends. */
+export function keyColumnsOf({ table: { table }, orderNames }: ChunkQuery): readonly string[] {
+  return orderNames.map((wanted) => `${wanted} ${table.columns.find(({ name }) => name === wanted)?.typeId}`)
+}
+
 /** Reads the highest key; undefined if no rows match. */
 export async function readMaximumKey(session: Session, query: ChunkQuery): Promise<ChunkKey | undefined> {
   const operation = `read the highest key of ${nameOf(query)}`

@@ -10,6 +10,7 @@ import {
   checkSelect,
   describeQuery,
   isSameDescription,
+  keyColumnsOf,
   type ReadChunk,
   readMaximumKey,
   readVisibleChunk,
@@ -61,6 +62,8 @@ type Chunk = {
   /** Undefined until it is read. */
   read: ReadChunk | undefined
 }
+/** The state of a table of which nothing is read. */
+const AT_BEGINNING = { lastKey: undefined, maximumKey: undefined, keyColumns: undefined }
 type ExecuteSignal = Extract<SnapshotSignal, { readonly kind: 'execute' }>
 
 /** Transactions that the stream delivered last. One of them may not be visible yet when a chunk is read. */
@@ -212,7 +215,7 @@ export class IncrementalSnapshot implements AsyncDisposable {
   }
 
   #enqueue(signalId: string, added: readonly IncrementalTable[]): void {
-    const state = this.#state ?? { signalId, tables: [], lastKey: undefined, maximumKey: undefined, isPaused: false }
+    const state = this.#state ?? { signalId, tables: [], isPaused: false, ...AT_BEGINNING }
     const isKnown = ({ name }: IncrementalTable) => state.tables.some((table) => table.name === name)
     const tables = added.filter((table) => !isKnown(table))
     this.#state = { ...state, tables: [...state.tables, ...tables] }
@@ -265,8 +268,7 @@ export class IncrementalSnapshot implements AsyncDisposable {
   #begin(tables: readonly IncrementalTable[]): void {
     this.#chunk = undefined
     this.#query = undefined
-    this.#state =
-      tables.length === 0 ? undefined : { ...this.#state!, tables, lastKey: undefined, maximumKey: undefined }
+    this.#state = tables.length === 0 ? undefined : { ...this.#state!, tables, ...AT_BEGINNING }
   }
 
   #closeWindow(): IncrementalBatch | undefined {
@@ -331,15 +333,18 @@ export class IncrementalSnapshot implements AsyncDisposable {
     const { signalTable, isReadOnly, chunkSize, nowMs } = this.#options
     const session = await this.#openSession()
     const query = this.#query ?? (await describeQuery(session, current))
-    const maximum = this.#state?.maximumKey ?? (await readMaximumKey(session, query))
+    const keyColumns = keyColumnsOf(query)
+    const begun = isSameKey(keyColumns, this.#state?.keyColumns) ? this.#state : undefined
+    const maximum = begun?.maximumKey ?? (await readMaximumKey(session, query))
     // A signal may have stopped the snapshot in the meantime.
     if (!this.#isCurrent(current)) return
     if (maximum === undefined) {
       this.#complete(current)
       return
     }
-    this.#state = { ...this.#state!, maximumKey: maximum }
-    const range = { after: this.#state.lastKey, maximum, rowsMax: chunkSize }
+    const after = begun?.lastKey
+    this.#state = { ...this.#state!, maximumKey: maximum, lastKey: after, keyColumns }
+    const range = { after, maximum, rowsMax: chunkSize }
     const [id, openedAtMs] = [randomUUID(), nowMs()]
     const { table } = query.table
     const chunk: Chunk = { window: new ChunkWindow(table.id, identityOf(query)), table, read: undefined }

@@ -22,6 +22,8 @@ export type IncrementalState = {
   readonly lastKey: ChunkKey | undefined
   /** The highest key of the first table when its reading began. Later rows come from the stream. */
   readonly maximumKey: ChunkKey | undefined
+  /** The columns of both keys, with their types. The first table is read from its beginning if its rows have another order by now. */
+  readonly keyColumns: readonly string[] | undefined
   readonly isPaused: boolean
 }
 
@@ -33,6 +35,7 @@ const KEYS = {
   // of Java. It reads the first table from its beginning if they are missing.
   lastKey: 'incremental_snapshot_last_key_text',
   maximumKey: 'incremental_snapshot_maximum_key_text',
+  keyColumns: 'incremental_snapshot_key_columns',
   isPaused: 'incremental_snapshot_paused',
 } as const
 
@@ -49,6 +52,7 @@ export function printIncrementalState(state: IncrementalState | undefined): Stor
     [KEYS.tables]: JSON.stringify(tables),
     ...(state.lastKey !== undefined && { [KEYS.lastKey]: JSON.stringify(state.lastKey) }),
     ...(state.maximumKey !== undefined && { [KEYS.maximumKey]: JSON.stringify(state.maximumKey) }),
+    ...(state.keyColumns !== undefined && { [KEYS.keyColumns]: JSON.stringify(state.keyColumns) }),
     ...(state.isPaused && { [KEYS.isPaused]: true }),
   }
 }
@@ -70,6 +74,7 @@ export function parseIncrementalState(stored: StoredOffset): IncrementalState | 
     // One without the other does not say where to continue.
     lastKey: keys.maximum === undefined ? undefined : keys.last,
     maximumKey: keys.maximum,
+    keyColumns: parseKey(stored, KEYS.keyColumns),
     isPaused: stored[KEYS.isPaused] === true,
   }
 }
