@@ -149,6 +149,37 @@ describeOn([postgres], 'the PostgreSQL CDC source whose server fails', () => {
     expect(await failure).toMatchObject({ code: 'retriable', message })
   })
 
+  it('asks for a retry while the server still creates the slot for an earlier run, which waits for open transactions', async () => {
+    const db = await database()
+    await db.run(ORDERS)
+    const writer = await db.client()
+    onTestFinished(() => writer.end())
+    await writer.query('BEGIN; INSERT INTO orders VALUES (1)')
+    const first = await startCdcSource(db, { isAwaited: false })
+    const ended = failureOf(first)
+    const creating = 'SELECT FROM pg_replication_slots WHERE slot_name = $1 AND confirmed_flush_lsn IS NULL'
+    await until('the slot to be created', WAIT, async () => (await db.run(creating, [slotOf(db)])).length > 0)
+    await first.stop()
+    await ended
+    const message = expect.stringMatching(/is being created by the process \d+/)
+    expect(await failureOf(startCdcSource(db))).toMatchObject({ code: 'retriable', message })
+    await writer.query('COMMIT')
+  })
+
+  it('asks for a retry when another connector creates the publication at the same time', async () => {
+    const db = await database()
+    await db.run(ORDERS)
+    const sources = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((name) =>
+        startCdcSource(db, { config: { 'slot.name': `${slotOf(db)}_${name}` }, isAwaited: false }),
+      ),
+    )
+    const starts = await Promise.allSettled(sources.map((source) => source.nextBatch()))
+    const reasons = starts.flatMap((start) => (start.status === 'rejected' ? [start.reason] : []))
+    expect(reasons.length).toBeLessThan(sources.length)
+    for (const reason of reasons) expect(reason).toMatchObject({ code: 'retriable' })
+  })
+
   it('asks for a retry while another client uses the slot', async () => {
     const db = await database()
     await db.run(ORDERS)

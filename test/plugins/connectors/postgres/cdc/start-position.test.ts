@@ -99,6 +99,12 @@ describe('a start that would lose changes', () => {
     expect(decide({ stored: at(0x901), strategy: 'trust_slot' })).toMatchObject({ startLsn: 0x100n, continues: false })
   })
 
+  it('waits for a slot that a killed client has begun to create', () => {
+    const creating = { confirmedLsn: undefined, activePid: 77 }
+    const message = expect.stringContaining('is being created by the process 77')
+    expect(decide({ slot: creating })).toEqual({ kind: 'later', message })
+  })
+
   it('waits for a standby that is behind', () => {
     expect(decide({ stored: at(0x901), isStandby: true })).toMatchObject({ kind: 'later' })
   })

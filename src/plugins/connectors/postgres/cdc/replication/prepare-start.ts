@@ -3,6 +3,7 @@ import { DatabaseError } from '../../database-error.ts'
 import type { Session } from '../../session.ts'
 import { TableFilter, type TableFilterConfig } from '../config/table-filter.ts'
 import type { CdcOffset } from '../offset.ts'
+import { createOnce } from './concurrent-start.ts'
 import {
   describeProblems,
   findSetupProblems,
@@ -47,7 +48,7 @@ export async function prepareStart(
   for (const sql of preparationSql(state, config)) {
     log.info({ sql }, 'preparing the database')
     // The statement may wait for a lock.
-    await session.query('prepare the database for the capture of changes', sql, [], 0)
+    await createOnce(session.query('prepare the database for the capture of changes', sql, [], 0))
   }
   for (const { message, remedy } of findSetupWarnings(state, config)) log.warn({ remedy }, message)
   return { state, filter, position }

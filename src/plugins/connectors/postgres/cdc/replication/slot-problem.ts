@@ -1,5 +1,5 @@
 import { problem, type SetupProblem } from './setup-problem.ts'
-import type { Slot } from './slot.ts'
+import { isBeingCreated, type Slot } from './slot.ts'
 
 /** Why the server has invalidated a slot, by its name of the reason. */
 const INVALIDATIONS: Readonly<Record<string, string>> = {
@@ -20,6 +20,7 @@ export function findSlotProblem(slot: Slot, wanted: string): SetupProblem | unde
   if (plugin !== 'pgoutput') return slotProblem(`uses the plugin ${plugin}, expected pgoutput`, OTHER_NAME)
   if (database !== wanted) return slotProblem(`belongs to the database ${database}, expected ${wanted}`, OTHER_NAME)
   if (invalidationReason === undefined && confirmedLsn !== undefined) return undefined
+  if (isBeingCreated(slot)) return undefined
   const reason = INVALIDATIONS[invalidationReason ?? ''] ?? `the server reports ${invalidationReason}`
   return slotProblem(
     `was invalidated: ${reason}. The changes since its position are lost`,

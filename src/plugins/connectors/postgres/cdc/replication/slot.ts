@@ -1,6 +1,7 @@
 import { quoted } from '../../identifier.ts'
 import type { Session } from '../../session.ts'
 import type { Lsn } from '../changes/change.ts'
+import { createOnce } from './concurrent-start.ts'
 import { CURRENT_LSN_SQL, parseLsn } from './lsn.ts'
 
 /** A replication slot, as the server describes it. */
@@ -50,6 +51,14 @@ export async function readSlot(session: Session, name: string): Promise<Slot | u
   }
 }
 
+/**
+ * Whether a process is creating the slot, which it does until all transactions have ended that were open before. It goes on after its
+ * client was killed.
+ */
+export function isBeingCreated({ confirmedLsn, invalidationReason, activePid }: Slot): boolean {
+  return confirmedLsn === undefined && invalidationReason === undefined && activePid !== undefined
+}
+
 /** A new slot. The snapshot shows the database as it was at `consistentLsn`, until the session ends or runs a command. */
 export type CreatedSlot = { readonly consistentLsn: Lsn; readonly snapshotName: string }
 
@@ -61,7 +70,7 @@ export async function createSlot(
   // Versions before 15 know the first form only; `FAILOVER` was added in 17.
   const options = isFailover ? "(SNAPSHOT 'export', FAILOVER true)" : 'EXPORT_SNAPSHOT'
   const sql = `CREATE_REPLICATION_SLOT ${quoted(name)} LOGICAL pgoutput ${options}`
-  const [row] = await session.query(`create the replication slot ${name}`, sql)
+  const [row] = await createOnce(session.query(`create the replication slot ${name}`, sql))
   return { consistentLsn: parseLsn(row![1]!), snapshotName: row![2]! }
 }
 

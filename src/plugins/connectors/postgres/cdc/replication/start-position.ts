@@ -3,6 +3,7 @@ import type { MismatchStrategy } from '../config/stream-keys.ts'
 import { type CdcOffset, resumeLsn } from '../offset.ts'
 import { printLsn } from './lsn.ts'
 import type { ServerState } from './server-state.ts'
+import { isBeingCreated } from './slot.ts'
 
 export type StartConfig = {
   readonly 'slot.name': string
@@ -21,7 +22,7 @@ export type StartPosition =
       readonly warning: string | undefined
     }
   | { readonly kind: 'impossible'; readonly message: string }
-  /** The server has not yet received what was delivered before. */
+  /** The server has not yet received what was delivered before, or has not yet created the slot. */
   | { readonly kind: 'later'; readonly message: string }
 
 /** Compares the stored offset with the slot, which can be used (see `findSlotProblem`). Changes are never left out without an explicit choice. */
@@ -30,6 +31,12 @@ export function decideStart(state: ServerState, stored: CdcOffset | undefined, c
   const { 'offset.mismatch.strategy': strategy } = config
   const storedLsn = stored === undefined ? undefined : resumeLsn(stored)
   if (slot === undefined) return withoutSlot(storedLsn, config)
+  if (isBeingCreated(slot)) {
+    const message =
+      `the replication slot ${slot.name} is being created by the process ${slot.activePid} of the server, which waits for the end of ` +
+      'transactions that were open before: see pg_stat_activity for the oldest xact_start'
+    return { kind: 'later', message }
+  }
   const confirmedLsn = slot.confirmedLsn!
   if (storedLsn === undefined) return { kind: 'slot', startLsn: confirmedLsn, continues: false, warning: undefined }
   if (storedLsn < confirmedLsn) return behindSlot(storedLsn, confirmedLsn, config)
