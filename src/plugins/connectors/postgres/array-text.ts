@@ -1,7 +1,8 @@
 import { DataError } from '../../../sdk/index.ts'
+import { quoteEnd, unescaped } from './quoted-text.ts'
 
-/** One array item: a quoted string with escapes, or an unquoted word. */
-const ITEM = /"((?:[^"\\]|\\.)*)"|([^,{}"]+)/sy
+/** An item without quotes. */
+const WORD = /[^,{}"]+/y
 
 /**
  * Parses PostgreSQL's text form of a one-dimensional array. An unquoted `NULL` becomes null. Throws a `DataError` for a
@@ -11,17 +12,26 @@ export function itemsFromText(text: string): readonly (string | null)[] {
   const start = text.indexOf('{') + 1
   const items: (string | null)[] = []
   for (let at = start; at > 0 && text[at] !== '}' && at < text.length; at += text[at] === ',' ? 1 : 0) {
-    ITEM.lastIndex = at
-    const [, inQuotes, plain] = ITEM.exec(text) ?? []
-    if (inQuotes === undefined && plain === undefined) {
-      throw new DataError(
-        'a multidimensional array has no Connect schema: unnest it or cast it to json in a view or a query',
-      )
+    if (text[at] === '"') {
+      const end = quoteEnd(text, at + 1)
+      items.push(unescaped(text.slice(at + 1, end)))
+      at = end + 1
+    } else {
+      const word = wordAt(text, at)
+      items.push(word === 'NULL' ? null : word)
+      at += word.length
     }
-    items.push(inQuotes === undefined ? (plain === 'NULL' ? null : plain!) : inQuotes.replace(/\\(.)/gs, '$1'))
-    at = ITEM.lastIndex
   }
   return items
+}
+
+function wordAt(text: string, at: number): string {
+  WORD.lastIndex = at
+  const [word] = WORD.exec(text) ?? []
+  if (word !== undefined) return word
+  throw new DataError(
+    'a multidimensional array has no Connect schema: unnest it or cast it to json in a view or a query',
+  )
 }
 
 /** Returns PostgreSQL's text form of an array. Items that are themselves arrays must all have the same length. */

@@ -96,6 +96,15 @@ describe('array texts', () => {
     )
   })
 
+  it('may have items of many megabytes', () => {
+    const item = 'a b '.repeat(2_200_000)
+    expect(itemsFromText(textFromItems([item]))[0] === item).toBe(true)
+  })
+
+  it('are refused within an item that does not end', () => {
+    expect(() => itemsFromText('{"a')).toThrow('ends within a quoted item')
+  })
+
   it('can start at any index, but must have one dimension', () => {
     expect(itemsFromText('[0:1]={a,b}')).toEqual(['a', 'b'])
     expect(() => itemsFromText('{{1},{2}}')).toThrow('a multidimensional array has no Connect schema')

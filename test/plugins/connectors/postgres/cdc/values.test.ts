@@ -119,6 +119,8 @@ describe('values', () => {
     ['time', '1:2'],
     ['interval', 'P1D'],
     ['hstore', '"a"=>"b'],
+    ['hstore', '"a"=>b'],
+    ['hstore', '"a"=>"b" "c"=>"d"'],
     ['point', '1,2'],
     ['geometry', 'POINT(1 2)'],
     ['_text', '{"a'],
@@ -157,6 +159,13 @@ describe('values', () => {
         expect(arrayItems(textFromItems(items))).toEqual(items)
       }),
     )
+  })
+
+  it('of hstore may have many megabytes', () => {
+    const text = 'a b '.repeat(2_200_000)
+    const value = decode('hstore', `"k"=>"${text}", "n"=>NULL`) as ReadonlyMap<string, string>
+    expect(value.get('k') === text).toBe(true)
+    expect([...value.keys()]).toEqual(['k', 'n'])
   })
 
   it('of deep and long arrays need no recursion', () => {

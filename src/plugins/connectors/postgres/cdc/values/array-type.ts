@@ -1,4 +1,5 @@
 import { array, DataError, optional } from '../../../../../sdk/index.ts'
+import { quoteEnd, unescaped } from '../../quoted-text.ts'
 import type { ValueType } from './value-type.ts'
 
 /**
@@ -32,8 +33,7 @@ export function arrayItems(text: string, delimiter = ','): readonly (string | nu
       at += 1
     } else if (mark === '"') {
       const end = quoteEnd(text, at + 1)
-      const content = text.slice(at + 1, end)
-      items.push(content.includes('\\') ? content.replace(/\\(.)/gs, '$1') : content)
+      items.push(unescaped(text.slice(at + 1, end)))
       at = end + 1
     } else {
       const end = wordEnd(text, at, delimiter)
@@ -48,14 +48,6 @@ export function arrayItems(text: string, delimiter = ','): readonly (string | nu
 /** The items of an `int2vector` or `oidvector`: `1 2 3`. */
 export function vectorItems(text: string): readonly string[] {
   return text === '' ? [] : text.split(' ')
-}
-
-/** The place of the quote that ends an item. */
-function quoteEnd(text: string, start: number): number {
-  let at = start
-  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1
-  if (at >= text.length) throw new DataError('the text of an array ends within a quoted item')
-  return at
 }
 
 function wordEnd(text: string, start: number, delimiter: string): number {

@@ -1,9 +1,7 @@
 import { inHashOrder } from '../../../../../java-compat/hash-order.ts'
 import { DataError, map, OPTIONAL_STRING, STRING } from '../../../../../sdk/index.ts'
+import { quoteEnd, unescaped } from '../../quoted-text.ts'
 import { named, type ValueType } from './value-type.ts'
-
-/** `"key"=>"value"` or `"key"=>NULL`, with backslashes before quotes and backslashes. */
-const PAIR = /"((?:[^"\\]|\\.)*)"=>(?:NULL|"((?:[^"\\]|\\.)*)")(?:, |$)/sy
 
 export function hstoreType(mode: 'json' | 'map'): ValueType {
   if (mode === 'map') return { schema: map(STRING, OPTIONAL_STRING), decode: pairsFromText }
@@ -14,16 +12,30 @@ export function hstoreType(mode: 'json' | 'map'): ValueType {
   }
 }
 
+/** `"key"=>"value", "key"=>NULL`. */
 function pairsFromText(text: string): Map<string, string | null> {
   const pairs = new Map<string, string | null>()
-  for (let at = 0; at < text.length; at = PAIR.lastIndex) {
-    PAIR.lastIndex = at
-    const match = PAIR.exec(text)
-    if (match === null) throw new DataError(`the text of an hstore is not valid at character ${at}`)
-    const [, key, value] = match
-    pairs.set(unescaped(key!), value === undefined ? null : unescaped(value))
+  for (let at = 0; at < text.length; ) {
+    const keyEnd = quotedEnd(text, at)
+    const key = unescaped(text.slice(at + 1, keyEnd))
+    at = expectAt(text, '=>', keyEnd + 1)
+    const isNull = text.startsWith('NULL', at)
+    const valueEnd = isNull ? at + 3 : quotedEnd(text, at)
+    pairs.set(key, isNull ? null : unescaped(text.slice(at + 1, valueEnd)))
+    at = valueEnd + 1 === text.length ? text.length : expectAt(text, ', ', valueEnd + 1)
   }
   return pairs.size < 2 ? pairs : inDebeziumOrder(pairs)
+}
+
+/** The place of the last quote of an item that begins with a quote. */
+function quotedEnd(text: string, at: number): number {
+  return quoteEnd(text, expectAt(text, '"', at))
+}
+
+/** The place behind a mark that must be at this place. */
+function expectAt(text: string, mark: string, at: number): number {
+  if (text.startsWith(mark, at)) return at + mark.length
+  throw new DataError(`the text of an hstore is not valid at character ${at}`)
 }
 
 /** Debezium's order is that of a Java map. Consumers may compare the text. */
@@ -34,8 +46,4 @@ function inDebeziumOrder(pairs: ReadonlyMap<string, string | null>): Map<string,
 function jsonFromPairs(pairs: ReadonlyMap<string, string | null>): string {
   const members = [...pairs].map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)
   return `{${members.join(',')}}`
-}
-
-function unescaped(text: string): string {
-  return text.includes('\\') ? text.replace(/\\(.)/gs, '$1') : text
 }
