@@ -102,6 +102,11 @@ export class OffsetPrinter {
     if (lsn !== this.#lsn) this.#processed = { lsn: this.#lsn, messageType: this.#messageType }
     this.#lsn = lsn
     this.#messageType = messageTypeOf(change)
+    // All transactions that ended before a message outside of transactions were delivered before it. Later events name its position.
+    if (transaction === undefined) {
+      this.#lastCommitLsn = lsn
+      this.#processed = { lsn, messageType: 'MESSAGE' }
+    }
     return {
       transaction_id: null,
       lsn_proc: int64(this.#processed.lsn),

@@ -50,6 +50,17 @@ describe('offsets', () => {
     })
   })
 
+  it('behind a message outside of transactions have its LSN as the last commit, which later events name also after a restart', () => {
+    const printer = new OffsetPrinter(50n, parseCdcOffset({ lsn_proc: 90, lsn_commit: 90 }))
+    const position = { commitLsn: 95n, index: -1 }
+    const content = Buffer.alloc(0)
+    const message = { kind: 'message', prefix: 'p', content, transaction: undefined, lsn: 95n, position } as const
+    const stored = printer.after(message)
+    expect(stored).toMatchObject({ lsn: 95, lsn_proc: 95, lsn_commit: 95, position_lsn: 95 })
+    expect(parseCdcOffset(stored).lastCommitLsn).toBe(95n)
+    expect(printer.after(insert(100n, 0))).toMatchObject({ lsn_proc: 95, lsn_commit: 95, lsn: 100 })
+  })
+
   it('do not change when a transaction begins', () => {
     const printer = new OffsetPrinter(50n, undefined)
     const before = printer.after(commit)
