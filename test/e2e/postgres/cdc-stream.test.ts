@@ -200,6 +200,28 @@ describeOn([postgres], 'the PostgreSQL CDC source', () => {
     expect(records.at(-1)?.value).toMatchObject({ after: { id: 5, price: 'x' } })
   })
 
+  it('reads values as they are, whatever text formats the database is set to', async () => {
+    const db = await database()
+    await db.run(`CREATE TABLE exact (id int PRIMARY KEY, f4 real, f8 float8, at timestamptz, raw bytea, lasts interval);
+      ALTER DATABASE ${db.name} SET extra_float_digits = 0; ALTER DATABASE ${db.name} SET TimeZone = 'Asia/Tokyo';
+      ALTER DATABASE ${db.name} SET DateStyle = 'German'; ALTER DATABASE ${db.name} SET bytea_output = 'escape';
+      ALTER DATABASE ${db.name} SET IntervalStyle = 'iso_8601'`)
+    const row = "16777218, 0.1::float8 + 0.2::float8, '2026-11-27 12:00Z', '\\x00ff', '1 day 1 second'"
+    await db.run(`INSERT INTO exact VALUES (1, ${row})`)
+    const source = await startCdcSource(db, { config: { 'snapshot.mode': 'initial' }, isAwaited: false })
+    const [read] = await source.take(1)
+    await db.run(`INSERT INTO exact VALUES (2, ${row})`)
+    const [inserted] = await source.take(1)
+    for (const record of [read, inserted]) {
+      expect(record?.value).toMatchObject({
+        after: {
+          ...{ f4: 16_777_218, f8: 0.1 + 0.2, at: '2026-11-27T12:00:00.000000Z' },
+          ...{ raw: Buffer.from([0, 255]), lasts: 86_401_000_000 },
+        },
+      })
+    }
+  })
+
   it('captures logical messages by their prefix', async () => {
     const db = await database()
     const source = await startCdcSource(db, { config: { 'message.prefix.exclude.list': 'noise.*' } })

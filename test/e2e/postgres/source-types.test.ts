@@ -106,6 +106,13 @@ describeOn([postgres], 'the types of the PostgreSQL source', () => {
     expect(cellsOf(records)).toEqual(cells)
   })
 
+  it('keep all digits of floating point numbers, whatever the database is set to', async () => {
+    const source = await sourceOf('float8[]', ["'{0.30000000000000004}'"])
+    await database!.run(`ALTER DATABASE ${database!.name} SET extra_float_digits = 0`)
+    expect(cellsOf(await source.take(1))).toEqual([[0.1 + 0.2]])
+    await database!.run(`ALTER DATABASE ${database!.name} RESET extra_float_digits`)
+  })
+
   it('make a field required if the column is NOT NULL', async () => {
     expect(schemaOf(await recordsOf('int NOT NULL', ['1']))).toEqual({ type: 'int32' })
   })

@@ -54,7 +54,7 @@ const COPY_DATA = 0x64
 const KEEP_ALIVE_MS = 30_000
 /** Session settings that the parsers of text values depend on. */
 const SETTINGS =
-  "SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'postgres'; SET bytea_output = 'hex'; SET lc_monetary = 'C'"
+  "SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'postgres'; SET bytea_output = 'hex'; SET lc_monetary = 'C'; SET extra_float_digits = 3"
 
 /** One connection to a database. Methods throw a `DatabaseError`. */
 export class Session {
