@@ -136,6 +136,14 @@ export type ProducerOptions = {
   readonly bufferBytesMax?: number
   /** Maximum time until a record is acknowledged or fails, retries included. Default 120,000 ms. */
   readonly deliveryTimeoutMs?: number
+  /**
+   * How long a record waits for a topic or a partition that the brokers do not know, before it fails with
+   * `topic_not_found`: the metadata of a new topic reaches brokers one after the other, and a broker that has just
+   * started may not know any. 0 for topics whose absence is an error at once. Default 60,000 ms, as in Java clients.
+   */
+  readonly maxBlockMs?: number
+  /** Ends waits for missing topics. */
+  readonly signal?: AbortSignal
 }
 
 /** Where the records were stored, by their index in the call. */

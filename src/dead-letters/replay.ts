@@ -17,6 +17,9 @@ export type ReplayOptions = {
   readonly onRejected: (deadLetter: DeadLetterRecord, reason: string) => void
 }
 
+/** Somebody waits for the answer. */
+export const MAX_BLOCK_MS = 5_000
+
 /** `skipped` records were replayed before, one by one. */
 export type ReplayResult = { readonly replayed: number; readonly rejected: number; readonly skipped: number }
 
@@ -33,7 +36,8 @@ export async function replayDeadLetters(broker: Broker, options: ReplayOptions):
   const { topic, groupId, fromBeginning, isDryRun } = options
   const committed = fromBeginning ? [] : await broker.groups.offsets(groupId)
   const marks = fromBeginning ? NO_MARKS : await readReplayMarks(broker, topic)
-  const producer = await broker.producer()
+  // A topic that a person named, perhaps wrongly.
+  const producer = await broker.producer({ maxBlockMs: MAX_BLOCK_MS })
   let replayed = 0
   let rejected = 0
   let skipped = 0

@@ -44,8 +44,57 @@ export function describeLog(open: OpenBroker): void {
       expect(await broker.topics.describe(name)).toBeUndefined()
       await expect(broker.topics.delete(name)).rejects.toMatchObject({ code: 'topic_not_found' })
       await expect(broker.topics.offsets(name, 'latest')).rejects.toMatchObject({ code: 'topic_not_found' })
+      const producer = await broker.producer({ maxBlockMs: 0 })
+      await expect(producer.send(records(name, ['x']))).rejects.toMatchObject({
+        code: 'topic_not_found',
+        message: `topic '${name}' does not exist`,
+      })
+    })
+
+    it('are reported when they are still missing after max.block.ms', async () => {
+      const broker = await opened(open)
+      const name = uniqueName('missing')
+      const producer = await broker.producer({ maxBlockMs: 50 })
+      await expect(producer.send(records(name, ['x']))).rejects.toMatchObject({
+        code: 'topic_not_found',
+        message: `topic '${name}' does not exist: no broker knew it within 50 ms (max.block.ms), or this client is not allowed to describe it`,
+      })
+    })
+
+    it('are waited for by producers until they are created', async () => {
+      const broker = await opened(open)
+      const name = uniqueName('late')
       const producer = await broker.producer()
-      await expect(producer.send(records(name, ['x']))).rejects.toMatchObject({ code: 'topic_not_found' })
+      const sending = producer.send(records(name, ['x']))
+      await newTopic(broker, { name })
+      await sending
+      expect((await readAll(broker, name)).map(textOf)).toEqual(['x'])
+    })
+
+    it('are waited for by producers until they have the partition of a record', async () => {
+      const broker = await opened(open)
+      const name = await newTopic(broker)
+      const [producer, quick] = [await broker.producer(), await broker.producer({ maxBlockMs: 0 })]
+      await expect(quick.send(records(name, ['x'], { partition: 2 }))).rejects.toMatchObject({
+        code: 'topic_not_found',
+        message: `topic '${name}' has no partition 2: its partitions are 0 to 0`,
+      })
+      const sending = producer.send(records(name, ['x'], { partition: 2 }))
+      await broker.topics.addPartitions(name, 3)
+      expect((await sending).partitions).toEqual(Int32Array.of(2))
+    })
+
+    it('are written again when they were deleted and recreated while a producer was open', async () => {
+      const broker = await opened(open)
+      const name = await newTopic(broker)
+      const producer = await broker.producer()
+      await producer.send(records(name, ['before', 'also before']))
+      await broker.topics.delete(name)
+      const sending = producer.send(records(name, ['after']))
+      await newTopic(broker, { name })
+      await sending
+      await producer.send(records(name, ['later']))
+      expect((await readAll(broker, name)).map(textOf)).toEqual(['after', 'later'])
     })
 
     it('return the earliest and the latest offset and offsets by timestamp', async () => {

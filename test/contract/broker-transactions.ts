@@ -41,6 +41,18 @@ export function describeTransactions(open: OpenBroker): void {
       expect(await broker.groups.offsets(groupId)).toEqual([])
     })
 
+    it('includes partitions that its topic got while it was open', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const producer = await broker.producer({ transactionalId: uniqueName('txn') })
+      producer.begin()
+      await producer.send(records(topic, ['first'], { partition: 0 }))
+      await broker.topics.addPartitions(topic, 3)
+      await producer.send(records(topic, ['second'], { partition: 2 }))
+      await producer.commit()
+      await poll(async () => (await readAll(broker, topic)).map(textOf).sort()).toEqual(['first', 'second'])
+    })
+
     it('is fenced when a newer producer has the same transactional id', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)

@@ -1,14 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { BackendRequest, BrokerBackend, FetchedPartition } from '../../src/broker/broker-backend.ts'
+import type {
+  BackendRequest,
+  BrokerBackend,
+  FetchedPartition,
+  PartitionError,
+} from '../../src/broker/broker-backend.ts'
 import { BrokerError } from '../../src/broker/broker-error.ts'
 import { batchesOf, recordsOf } from '../../src/broker/record-batch/record-batch.ts'
 import type { Clock } from '../../src/common/clock.ts'
 
 /**
  * The fault of one call: the connection breaks before or after the call was executed (the caller cannot know which),
- * the node is not the leader, or the response is truncated within a batch, but never within the first one (KIP-74).
+ * the node is not the leader or does not know the topic, or the response is truncated within a batch, but never within
+ * the first one (KIP-74).
  */
-export type Fault = 'none' | 'broken before' | 'broken after' | 'not leader' | 'cut short'
+export type Fault = 'none' | 'broken before' | 'broken after' | 'not leader' | 'missing' | 'cut short'
 
 /** Calls that wait for other members or for records, and so are not serialized with other calls. */
 const HELD_BACK: ReadonlySet<keyof BrokerBackend> = new Set(['joinGroup', 'syncGroup', 'fetch', 'close'])
@@ -20,7 +26,7 @@ export function createFaultyBackend(backend: BrokerBackend, next: (call: keyof B
     const call = backend[name].bind(backend) as (request: unknown) => Promise<unknown>
     const fault = next(name)
     if (fault === 'broken before') throw broken()
-    if (fault === 'not leader') return refusal(name, request)
+    if (fault === 'not leader' || fault === 'missing') return refusal(name, request, ERRORS[fault])
     const answer = await call(request)
     if (fault === 'broken after') throw broken()
     return fault === 'cut short' && name === 'fetch' ? cutShort(answer as readonly FetchedPartition[]) : answer
@@ -80,8 +86,13 @@ export function fastClock(): Clock {
   }
 }
 
-function refusal(name: keyof BrokerBackend, request: unknown): unknown {
-  const error = { code: 'not_leader', message: 'NOT_LEADER_OR_FOLLOWER' } as const
+const ERRORS = {
+  'not leader': { code: 'not_leader', message: 'NOT_LEADER_OR_FOLLOWER' },
+  missing: { code: 'topic_not_found', message: 'UNKNOWN_TOPIC_OR_PARTITION' },
+} as const
+
+function refusal(name: keyof BrokerBackend, request: unknown, error: PartitionError): unknown {
+  if (name === 'metadata' && error.code === 'topic_not_found') return []
   if (name === 'produce') {
     const { batches } = request as BackendRequest<'produce'>
     return batches.map(({ topic, partition }) => ({ topic, partition, baseOffset: -1, error }))

@@ -53,8 +53,10 @@ export class PartitionQueue implements TopicPartition {
    * one batch may be in flight.
    */
   isKnown = false
-  /** Since when the queue has been non-empty, by the monotonic clock. */
+  /** Since when the queue has been non-empty without progress, by the monotonic clock. */
   sinceMs = 0
+  /** Since when the brokers have reported that they do not know the partition. Undefined unless they reported it last. */
+  missingSinceMs: number | undefined
   #entries: QueuedRecord[] = []
   #taken = 0
 
@@ -71,6 +73,23 @@ export class PartitionQueue implements TopicPartition {
 
   get hasEntries(): boolean {
     return this.#taken < this.#entries.length
+  }
+
+  get isEmpty(): boolean {
+    return !this.hasEntries && this.retries.length === 0 && this.inFlight === 0
+  }
+
+  /** Whether a batch may be sent now. */
+  get isReady(): boolean {
+    if (this.isBlocked) return false
+    if (this.retries.length > 0 || !this.isKnown)
+      return this.inFlight === 0 && (this.retries.length > 0 || this.hasEntries)
+    return this.hasEntries
+  }
+
+  /** If a batch was not stored, neither were those after it: the first batch decides. */
+  get hasUncertainBatch(): boolean {
+    return this.retries[0]?.mayBeStored === true
   }
 
   /** Removes the next records that fit into `bytesMax`, at least one. */

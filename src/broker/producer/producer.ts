@@ -14,14 +14,18 @@ import type { BrokerBackend, ProducerIdentity } from '../broker-backend.ts'
 import { BrokerError } from '../broker-error.ts'
 import type { MetadataCache } from '../metadata-cache.ts'
 import { recordBytesMax } from '../record-batch/record-batch.ts'
+import { BufferPool } from './buffer-pool.ts'
+import { MissingTopicWait } from './missing-topic-wait.ts'
 import type { SendCallback } from './partition-queue.ts'
 import { partitionForKey } from './partitioner.ts'
+import { isMissing, missingPartition } from './produce-errors.ts'
 import { Sender } from './sender.ts'
 
 const BATCH_BYTES_MAX = 1_000_000
 const BUFFER_BYTES_MAX = 32 * 1024 * 1024
 const DELIVERY_TIMEOUT_MS = 120_000
 const TRANSACTION_TIMEOUT_MS = 60_000
+const MAX_BLOCK_MS = 60_000
 const BACKOFF = { firstMs: 20, maxMs: 1_000 }
 
 export type ProducerDependencies = {
@@ -81,11 +85,13 @@ class LogProducer implements Producer {
   readonly #fencingId: string | undefined
   readonly #recordBytesMax: number
   readonly #deliveryTimeoutMs: number
+  readonly #missingTopic: MissingTopicWait
   readonly #sender: Sender
   readonly #buffer: BufferPool
   #identity: ProducerIdentity
   #inTransaction = false
-  #addedTopics = new Set<string>()
+  /** How many partitions of each topic the open transaction includes. */
+  #added = new Map<string, number>()
   #hasChanges = false
   #failure: Error | undefined
   #closed = false
@@ -104,6 +110,7 @@ class LogProducer implements Producer {
     const batchBytesMax = options.batchBytesMax ?? BATCH_BYTES_MAX
     this.#recordBytesMax = options.recordBytesMax ?? batchBytesMax
     this.#deliveryTimeoutMs = options.deliveryTimeoutMs ?? DELIVERY_TIMEOUT_MS
+    this.#missingTopic = new MissingTopicWait(options.maxBlockMs ?? MAX_BLOCK_MS, parts.clock, options.signal)
     this.#buffer = new BufferPool(options.bufferBytesMax ?? BUFFER_BYTES_MAX)
     this.#sender = new Sender({
       ...parts,
@@ -111,6 +118,7 @@ class LogProducer implements Producer {
       compression: options.compression ?? 'none',
       batchBytesMax,
       deliveryTimeoutMs: this.#deliveryTimeoutMs,
+      missingTopic: this.#missingTopic,
       identity: () => this.#identity,
       renew: async () => {
         // A new producer id would fence the producer that has taken over.
@@ -131,9 +139,9 @@ class LogProducer implements Producer {
     let delivered: Promise<SendResult> | undefined
     // Calls are queued in order, and so are their records.
     await this.#buffer.allocate(bytes, async () => {
-      await this.#prepare(records)
+      const partitions = await this.#prepare(records)
       this.#check()
-      delivered = this.#deliver(records, sent, onRejected)
+      delivered = this.#deliver(records, partitions, sent, onRejected)
     })
     return delivered ?? sent
   }
@@ -146,7 +154,7 @@ class LogProducer implements Producer {
       throw new BrokerError('invalid_transaction', `a transaction of '${this.#transactionalId}' is already open`)
     this.#inTransaction = true
     this.#hasChanges = false
-    this.#addedTopics = new Set()
+    this.#added = new Map()
   }
 
   async addPartitions(partitions: readonly TopicPartition[]): Promise<void> {
@@ -154,7 +162,10 @@ class LogProducer implements Producer {
     const transaction = this.#transaction()
     if (partitions.length === 0) return
     this.#hasChanges = true
-    await this.#trackFailure(this.#parts.backend.addPartitionsToTransaction({ ...transaction, partitions }))
+    const { backend } = this.#parts
+    await this.#trackFailure(
+      this.#whileMissing(() => backend.addPartitionsToTransaction({ ...transaction, partitions })),
+    )
   }
 
   async sendOffsets(groupId: string, offsets: readonly CommittedOffset[], member?: MemberGeneration): Promise<void> {
@@ -226,22 +237,57 @@ class LogProducer implements Producer {
     return recordBytesMax(record)
   }
 
-  /** Fetches the metadata of the topics and adds their partitions to the transaction, before records are queued. */
-  async #prepare(records: readonly NewRecord[]): Promise<void> {
-    const topics = [...new Set(records.map(({ topic }) => topic))]
-    const { topology } = this.#parts
-    const unknown = topics.filter((topic) => !topology.known(topic))
-    for (const topic of unknown) await this.#retryTransient(() => topology.leaders(topic))
-    if (this.#transactionalId === undefined) return
+  /**
+   * Resolves with the number of partitions of each topic, which decides where keys go, when all of them belong to the
+   * transaction.
+   */
+  async #prepare(records: readonly NewRecord[]): Promise<ReadonlyMap<string, number>> {
+    const counts = await this.#partitionCounts(records)
+    if (this.#transactionalId === undefined) return counts
     // Rejects when no transaction is open.
     this.#transaction()
-    const joining = topics.filter((topic) => !this.#addedTopics.has(topic))
-    if (joining.length === 0) return
-    const partitions = joining.flatMap((topic) =>
-      (this.#parts.topology.known(topic) ?? []).map((_, partition) => ({ topic, partition })),
-    )
-    await this.addPartitions(partitions)
-    for (const topic of joining) this.#addedTopics.add(topic)
+    const added = this.#added
+    const joining: TopicPartition[] = []
+    for (const [topic, count] of counts)
+      for (let partition = added.get(topic) ?? 0; partition < count; partition++) joining.push({ topic, partition })
+    if (joining.length === 0) return counts
+    await this.addPartitions(joining)
+    for (const { topic, partition } of joining) added.set(topic, partition + 1)
+    return counts
+  }
+
+  /** Waits for topics, and partitions of these records, that the brokers do not know yet. */
+  async #partitionCounts(records: readonly NewRecord[]): Promise<ReadonlyMap<string, number>> {
+    const needed = new Map<string, number>()
+    for (const { topic, partition = 0 } of records)
+      if (partition >= (needed.get(topic) ?? 0)) needed.set(topic, partition + 1)
+    for (const [topic, count] of needed) {
+      const known = this.#parts.topology.known(topic)?.length ?? 0
+      needed.set(topic, known >= count ? known : await this.#waitForPartitions(topic, count))
+    }
+    return needed
+  }
+
+  #waitForPartitions(topic: string, count: number): Promise<number> {
+    const { topology } = this.#parts
+    return this.#whileMissing(async () => {
+      const { length } = await this.#retryTransient(() => topology.refresh(topic))
+      if (length >= count) return length
+      throw missingPartition(topic, count - 1, length)
+    })
+  }
+
+  /** Retries a call while the brokers do not know a topic. */
+  async #whileMissing<T>(attempt: () => Promise<T>): Promise<T> {
+    const { clock } = this.#parts
+    const startMs = clock.monotonicMs()
+    const retriable = (error: unknown) => !this.#closed && isMissing(error) && this.#missingTopic.continues(startMs)
+    const { maxMs } = this.#missingTopic
+    try {
+      return await retry(attempt, { backoff: BACKOFF, clock, retriable, withinMs: maxMs })
+    } catch (error) {
+      throw isMissing(error) && !this.#closed ? this.#missingTopic.explain(error) : error
+    }
   }
 
   /** Retries transient errors for as long as a record may be retried. */
@@ -251,7 +297,12 @@ class LogProducer implements Producer {
     return retry(attempt, { backoff: BACKOFF, clock, retriable, withinMs: this.#deliveryTimeoutMs })
   }
 
-  #deliver(records: readonly NewRecord[], sent: SendResult, onRejected: OnRejected | undefined): Promise<SendResult> {
+  #deliver(
+    records: readonly NewRecord[],
+    partitions: ReadonlyMap<string, number>,
+    sent: SendResult,
+    onRejected: OnRejected | undefined,
+  ): Promise<SendResult> {
     const report = this.#transactionalId === undefined && this.#fencingId === undefined ? onRejected : undefined
     return this.#trackFailure(
       new Promise<SendResult>((resolve, reject) => {
@@ -276,8 +327,8 @@ class LogProducer implements Producer {
         const rotation = this.#rotation++
         for (let index = 0; index < records.length; index++) {
           const record = records[index]!
-          const partitions = this.#parts.topology.known(record.topic)?.length ?? 1
-          this.#sender.add(record, choosePartition(record, partitions, rotation), index, delivery)
+          const partition = choosePartition(record, partitions.get(record.topic) as number, rotation)
+          this.#sender.add(record, partition, index, delivery)
         }
         this.#sender.pumpSoon()
       }),
@@ -307,48 +358,4 @@ function unusableError(fencingId: string): BrokerError {
 
 function isFatal(error: Error | undefined): error is BrokerError {
   return error instanceof BrokerError && error.code === 'fenced'
-}
-
-/**
- * Bounds the memory of unacknowledged records. Allocations are served in order. A request larger than the pool waits
- * until the pool is empty.
- */
-class BufferPool {
-  readonly #bytesMax: number
-  #used = 0
-  #queue: Promise<unknown> = Promise.resolve()
-  #wake: (() => void) | undefined
-
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax
-  }
-
-  /**
-   * Waits for its turn and for free memory, then runs `then` before the next allocation. If `then` fails, the memory is
-   * released.
-   */
-  allocate(bytes: number, send: () => Promise<void>): Promise<void> {
-    const turn = this.#queue.then(async () => {
-      while (this.#used > 0 && this.#used + bytes > this.#bytesMax) {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve
-        })
-      }
-      this.#used += bytes
-      try {
-        await send()
-      } catch (error) {
-        this.release(bytes)
-        throw error
-      }
-    })
-    this.#queue = turn.catch(() => undefined)
-    return turn
-  }
-
-  release(bytes: number): void {
-    this.#used -= bytes
-    this.#wake?.()
-    this.#wake = undefined
-  }
 }

@@ -6,6 +6,7 @@ import { BrokerError } from '../broker-error.ts'
 import type { MetadataCache } from '../metadata-cache.ts'
 import { encodeBatch } from '../record-batch/record-batch.ts'
 import { topicPartitionKey } from '../topic-partition.ts'
+import type { MissingTopicWait } from './missing-topic-wait.ts'
 import {
   failEncoding,
   PartitionQueue,
@@ -14,6 +15,7 @@ import {
   type SendCallback,
   takeWhileFitting,
 } from './partition-queue.ts'
+import { isMissing, missingPartition, produceError, timeoutError } from './produce-errors.ts'
 
 export type SenderOptions = {
   readonly backend: BrokerBackend
@@ -23,6 +25,7 @@ export type SenderOptions = {
   readonly compression: Compression
   readonly batchBytesMax: number
   readonly deliveryTimeoutMs: number
+  readonly missingTopic: MissingTopicWait
   readonly identity: () => ProducerIdentity
   /** Reinitializes the producer id after the broker lost the sequence of the current one. */
   readonly renew: () => Promise<void>
@@ -100,7 +103,7 @@ export class Sender {
   /** Sends all batches that can be sent now. */
   pump(): void {
     if (this.#closed || this.#renewing !== undefined) return
-    if (this.#isRenewalDue && ![...this.#active].some(hasUncertainBatch)) {
+    if (this.#isRenewalDue && ![...this.#active].some(({ hasUncertainBatch }) => hasUncertainBatch)) {
       // The callbacks of the records report the error.
       if (this.#countInFlight() === 0) this.renew().catch(() => undefined)
       return
@@ -148,7 +151,7 @@ export class Sender {
 
   /** Before the producer id is reinitialized, only batches that may have been stored are sent. */
   readonly #isReady = (queue: PartitionQueue): boolean =>
-    isReady(queue) && (!this.#isRenewalDue || hasUncertainBatch(queue))
+    queue.isReady && (!this.#isRenewalDue || queue.hasUncertainBatch)
 
   #readyByNode(): Map<number, PartitionQueue[]> {
     const byNode = new Map<number, PartitionQueue[]>()
@@ -226,11 +229,13 @@ export class Sender {
     if (result && !result.error) {
       this.#failures = 0
       queue.isKnown = true
+      queue.missingSinceMs = undefined
+      queue.sinceMs = this.#parts.clock.monotonicMs()
       batch.entries.forEach(({ index, delivery }, at) => {
         delivery.onStored(index, queue.partition, result.baseOffset + at)
       })
       this.#parts.freed(batch.size)
-    } else this.#handleRejection(queue, batch, errorOf(queue, result, failure), result?.rejectedRecords)
+    } else this.#handleRejection(queue, batch, produceError(queue, result, failure), result?.rejectedRecords)
     if (queue.inFlight > 0) return
     if (queue.isBlocked) this.#retryLater(queue)
     else this.#deactivateIfEmpty(queue)
@@ -242,7 +247,15 @@ export class Sender {
     error: BrokerError,
     rejected: readonly number[] = [],
   ): void {
-    const tooLate = this.#parts.clock.monotonicMs() - batch.sinceMs > this.#parts.deliveryTimeoutMs
+    const nowMs = this.#parts.clock.monotonicMs()
+    const tooLate = nowMs - batch.sinceMs > this.#parts.deliveryTimeoutMs
+    queue.missingSinceMs = isMissing(error) ? (queue.missingSinceMs ?? nowMs) : undefined
+    if (queue.missingSinceMs !== undefined && !tooLate && this.#parts.missingTopic.continues(queue.missingSinceMs)) {
+      queue.isBlocked = true
+      // The broker did not look at the batch: an earlier attempt decides whether it may be stored.
+      queue.retries.push(batch)
+      return
+    }
     // After a batch that is retried, a sequence gap is expected.
     const follows = queue.isBlocked && error.code === 'sequence_lost'
     if ((error.retriable || follows) && !tooLate) {
@@ -262,7 +275,8 @@ export class Sender {
       this.#split(queue, batch)
       return
     }
-    this.#failRejected(queue, batch, error, rejected)
+    const reason = isMissing(error) ? this.#parts.missingTopic.explain(error) : error
+    this.#failRejected(queue, batch, reason, rejected)
   }
 
   /** Fails the rejected records and retries the others. */
@@ -304,7 +318,9 @@ export class Sender {
   }
 
   #deactivateIfEmpty(queue: PartitionQueue): void {
-    if (!queue.hasEntries && queue.retries.length === 0 && queue.inFlight === 0) this.#active.delete(queue)
+    if (!queue.isEmpty) return
+    queue.missingSinceMs = undefined
+    this.#active.delete(queue)
   }
 
   /** All batches have returned: retries them in order, after a backoff and a metadata refresh. */
@@ -318,21 +334,31 @@ export class Sender {
     const waitMs = backoffMs(BACKOFF, this.#failures++)
     void this.#parts.clock
       .sleep(waitMs)
-      .then(() =>
-        Promise.allSettled(
-          [...new Set(queues.map(({ topic }) => topic))].map((topic) => this.#parts.topology.refresh(topic)),
-        ),
-      )
-      .then((results) => this.#unblock(queues, results))
+      .then(() => Promise.all(queues.map((queue) => this.#refreshFailure(queue))))
+      .then((failures) => this.#unblock(queues, failures))
   }
 
-  #unblock(queues: readonly PartitionQueue[], results: readonly PromiseSettledResult<unknown>[]): void {
-    const failed = results.find((result) => result.status === 'rejected' && !isRetriable(result.reason))
+  /** Why no batch of the queue can be sent after a refresh of its metadata. Undefined if a retry may succeed. */
+  async #refreshFailure(queue: PartitionQueue): Promise<Error | undefined> {
+    const { topology, missingTopic, clock } = this.#parts
+    try {
+      const leaders = await topology.refresh(queue.topic)
+      if (queue.partition < leaders.length) return undefined
+      throw missingPartition(queue.topic, queue.partition, leaders.length)
+    } catch (error) {
+      if (!isMissing(error)) return error instanceof BrokerError && error.retriable ? undefined : (error as Error)
+      queue.missingSinceMs ??= clock.monotonicMs()
+      return missingTopic.continues(queue.missingSinceMs) ? undefined : missingTopic.explain(error)
+    }
+  }
+
+  #unblock(queues: readonly PartitionQueue[], failures: readonly (Error | undefined)[]): void {
     const oldestMs = this.#parts.clock.monotonicMs() - this.#parts.deliveryTimeoutMs
-    for (const queue of queues) {
+    for (const [at, queue] of queues.entries()) {
+      const failure = failures[at]
       queue.isBlocked = false
-      if (failed?.status === 'rejected') this.#fail(queue.drain(), failed.reason as Error)
-      else if (queue.sinceMs < oldestMs) this.#fail(queue.drain(), timeoutOf(queue, this.#parts.deliveryTimeoutMs))
+      if (failure) this.#fail(queue.drain(), failure)
+      else if (queue.sinceMs < oldestMs) this.#fail(queue.drain(), timeoutError(queue, this.#parts.deliveryTimeoutMs))
       this.#deactivateIfEmpty(queue)
     }
     this.pump()
@@ -367,34 +393,4 @@ export class Sender {
         queue.add(record, index, delivery, this.#parts.clock.monotonicMs())
     }
   }
-}
-
-function isReady(queue: PartitionQueue): boolean {
-  if (queue.isBlocked) return false
-  if (queue.retries.length > 0 || !queue.isKnown)
-    return queue.inFlight === 0 && (queue.retries.length > 0 || queue.hasEntries)
-  return queue.hasEntries
-}
-
-/** If a batch was not stored, neither were those after it: the first batch decides. */
-function hasUncertainBatch({ retries: again }: PartitionQueue): boolean {
-  return again[0]?.mayBeStored === true
-}
-
-function timeoutOf({ topic, partition }: PartitionQueue, timeoutMs: number): BrokerError {
-  return new BrokerError(
-    'timeout',
-    `${topic}-${partition} accepted no records for ${timeoutMs} ms: it has no leader, or the broker is unreachable`,
-  )
-}
-
-function isRetriable(error: unknown): boolean {
-  return error instanceof BrokerError && error.retriable
-}
-
-function errorOf(queue: PartitionQueue, result: ProduceResult | undefined, failure: unknown): BrokerError {
-  if (result?.error) return new BrokerError(result.error.code, result.error.message)
-  if (failure instanceof BrokerError) return failure
-  if (failure instanceof Error) return new BrokerError('unavailable', failure.message, { cause: failure })
-  return new BrokerError('unavailable', `no response for ${queue.topic}-${queue.partition}`)
 }

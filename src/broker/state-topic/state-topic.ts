@@ -226,9 +226,9 @@ class FollowedTopic<Entry> implements StateTopic {
   }
 
   #ownProducer(): Promise<Producer> {
-    const made =
-      this.#producer ??
-      this.#options.broker.producer({ deliveryTimeoutMs: this.#options.appendTimeoutMs ?? APPEND_TIMEOUT_MS })
+    const { broker, appendTimeoutMs: deliveryTimeoutMs = APPEND_TIMEOUT_MS } = this.#options
+    // A write must not wait until someone has recreated the topic.
+    const made = this.#producer ?? broker.producer({ deliveryTimeoutMs, maxBlockMs: 0 })
     this.#producer = made
     // The next write retries.
     made.catch(() => {

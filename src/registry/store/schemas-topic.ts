@@ -124,7 +124,7 @@ export async function openSchemasTopic(
       indexing ??= indexAll()
       return indexing
     },
-    openWriter: () => openWriter(topic, codec, () => broker.producer({ fencingId, deliveryTimeoutMs })),
+    openWriter: () => openWriter(topic, codec, () => broker.producer({ fencingId, deliveryTimeoutMs, maxBlockMs: 0 })),
     refresh: () => topic.readToEnd(),
     get failure() {
       return topic.failure

@@ -22,6 +22,8 @@ const producerSpec = z.object({
   'buffer.memory': integerSetting({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional(),
   'compression.type': enumSetting(['none', 'gzip', 'snappy', 'lz4', 'zstd']).optional(),
   'delivery.timeout.ms': milliseconds(),
+  // Up to Java's largest long, which means without a limit.
+  'max.block.ms': integerSetting({ min: 0, max: 2 ** 63 }).optional(),
   'max.request.size': bytes(),
   'transaction.timeout.ms': milliseconds(),
 })
@@ -52,7 +54,7 @@ export type ClientSettings = {
   readonly overrides: (kind: ClientKind) => RawConfig
   readonly producer: () => Pick<
     ProducerOptions,
-    'compression' | 'batchBytesMax' | 'bufferBytesMax' | 'deliveryTimeoutMs' | 'transactionTimeoutMs'
+    'compression' | 'batchBytesMax' | 'bufferBytesMax' | 'deliveryTimeoutMs' | 'maxBlockMs' | 'transactionTimeoutMs'
   > & { readonly recordBytesMax: number }
   readonly consumer: () => Partial<Omit<ConsumerOptions, 'topics' | 'rebalance'>>
 }
@@ -128,6 +130,7 @@ function toProducerOptions(keys: z.infer<typeof producerSpec>): ReturnType<Clien
     bufferBytesMax: keys['buffer.memory'],
     compression: keys['compression.type'],
     deliveryTimeoutMs: keys['delivery.timeout.ms'],
+    maxBlockMs: keys['max.block.ms'],
     transactionTimeoutMs: keys['transaction.timeout.ms'],
   })
 }

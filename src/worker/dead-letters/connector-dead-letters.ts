@@ -1,7 +1,7 @@
 import type { Broker, NewRecord, StoredRecord } from '../../broker/broker.ts'
 import { messageOf } from '../../common/errors.ts'
 import { type DeadLetterRecord, parseDeadLetter, toReplayRecord } from '../../dead-letters/dead-letter.ts'
-import { replayGroupOf } from '../../dead-letters/replay.ts'
+import { MAX_BLOCK_MS, replayGroupOf } from '../../dead-letters/replay.ts'
 import {
   addReplayMarks,
   type DeadLetterPosition,
@@ -152,7 +152,10 @@ export class ConnectorDeadLetters {
       replayed: marks.of(deadLetter),
     }))
     if (request.isDryRun) return { records: replayed, marksProblem: marks.problem }
-    const producer = await this.#options.broker.producer(source.clients.producer())
+    const producer = await this.#options.broker.producer({
+      ...source.clients.producer(),
+      maxBlockMs: MAX_BLOCK_MS,
+    })
     try {
       await producer.send(records)
     } finally {

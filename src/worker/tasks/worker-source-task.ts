@@ -189,7 +189,7 @@ export class WorkerSourceTask {
     if (transactionalId === undefined) {
       return new AtLeastOnceDelivery({
         // A record is retried without a time limit while its broker is unavailable; the source waits meanwhile.
-        producer: await clients.producer({ deliveryTimeoutMs: 2 ** 31 - 1 }),
+        producer: await clients.producer({ deliveryTimeoutMs: 2 ** 31 - 1, signal: this.#ending }),
         offsetsProducer: await clients.offsetsProducer(),
         offsets,
         skipRejected,
@@ -208,8 +208,8 @@ export class WorkerSourceTask {
       TRANSACTION_MS_MAX,
       Math.max(TRANSACTION_MS_MIN, 2 * this.#commitIntervalMs()),
     )
-    const producer = await clients.transactionalProducer({ transactionalId, transactionTimeoutMs })
     const signal = this.#ending
+    const producer = await clients.transactionalProducer({ transactionalId, transactionTimeoutMs, signal })
     return new ExactlyOnceDelivery({ producer, offsets, counters, clock, boundary, listeners, signal, onFailure })
   }
 

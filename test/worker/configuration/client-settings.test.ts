@@ -21,8 +21,18 @@ describe('clientSettings', () => {
   })
 
   it('maps all supported producer settings', () => {
-    const keys = { 'producer.buffer.memory': '1000', 'producer.transaction.timeout.ms': '9000' }
-    expect(clientSettings(keys, {}).producer()).toMatchObject({ bufferBytesMax: 1_000, transactionTimeoutMs: 9_000 })
+    const keys = {
+      'producer.buffer.memory': '1000',
+      'producer.max.block.ms': '5000',
+      'producer.transaction.timeout.ms': '9000',
+    }
+    const expected = { bufferBytesMax: 1_000, maxBlockMs: 5_000, transactionTimeoutMs: 9_000 }
+    expect(clientSettings(keys, {}).producer()).toMatchObject(expected)
+  })
+
+  it('accepts a max.block.ms without a limit, as Kafka Connect sets it', () => {
+    const keys = { 'producer.override.max.block.ms': '9223372036854775807' }
+    expect(clientSettings({}, keys).producer()).toMatchObject({ maxBlockMs: 2 ** 63 })
   })
 
   it('maps all supported consumer settings', () => {

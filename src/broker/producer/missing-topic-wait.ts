@@ -1,0 +1,29 @@
+import type { Clock } from '../../common/clock.ts'
+import { BrokerError } from '../broker-error.ts'
+
+/** How long records wait for a topic or a partition that the brokers do not know (`max.block.ms`). */
+export class MissingTopicWait {
+  readonly maxMs: number
+  readonly #clock: Clock
+  readonly #signal: AbortSignal | undefined
+
+  constructor(maxMs: number, clock: Clock, signal: AbortSignal | undefined) {
+    this.maxMs = maxMs
+    this.#clock = clock
+    this.#signal = signal
+  }
+
+  /** Whether to wait longer for what has been missing since this time of the monotonic clock. */
+  continues(sinceMs: number): boolean {
+    return this.#signal?.aborted !== true && this.#clock.monotonicMs() - sinceMs < this.maxMs
+  }
+
+  /** The error when the wait is over. */
+  explain(error: BrokerError): BrokerError {
+    if (this.maxMs === 0) return error
+    const reason = this.#signal?.aborted
+      ? 'the wait for it was ended'
+      : `no broker knew it within ${this.maxMs} ms (max.block.ms), or this client is not allowed to describe it`
+    return new BrokerError(error.code, `${error.message}: ${reason}`, { cause: error })
+  }
+}
