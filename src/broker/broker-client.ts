@@ -55,7 +55,14 @@ export function createBrokerClient(backend: BrokerBackend, options: BrokerClient
     consumer: (consumerOptions) =>
       owned((onClose) =>
         createConsumer(
-          { backend: backend, clock, logger, join: broker.joinGroup, reader: reader(consumerOptions), onClose },
+          {
+            backend: backend,
+            clock,
+            logger,
+            join: broker.joinGroup,
+            reader: reader({ ...consumerOptions, waitsForMissingTopics: true }),
+            onClose,
+          },
           consumerOptions,
         ),
       ),

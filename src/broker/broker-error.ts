@@ -102,3 +102,8 @@ export class OpenTransactionError extends BrokerError {
     this.partitions = partitions
   }
 }
+
+/** Brokers do not know the topic or the partition, perhaps not yet. */
+export function isMissing(error: unknown): error is BrokerError {
+  return error instanceof BrokerError && error.code === 'topic_not_found'
+}

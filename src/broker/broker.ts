@@ -203,6 +203,11 @@ export type PartitionReaderOptions = {
    * the return of the records before it. Default true.
    */
   readonly prefetchesAtEnd?: boolean
+  /**
+   * Whether a topic that brokers do not know is waited for instead of an error: a broker that has just started may not
+   * know any. Default false; a consumer always waits, as in Java clients.
+   */
+  readonly waitsForMissingTopics?: boolean
 }
 
 export interface PartitionReader {

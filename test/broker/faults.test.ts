@@ -166,6 +166,24 @@ describe('Consumer on a faulty broker', () => {
     PROPERTY_TIMEOUT_MS,
   )
 
+  it.each(['fetch', 'metadata', 'listOffsets'] as const)(
+    'waits when %s reports that its topic is unknown',
+    async (name) => {
+      const backend = await openBackend()
+      let attempts = 0
+      let isMissing = false
+      const fault = (call: keyof BrokerBackend) => (isMissing && call === name && ++attempts <= 3 ? 'missing' : 'none')
+      const broker = brokerOf(createFaultyBackend(backend, fault))
+      const producer = await brokerOf(backend).producer()
+      await producer.send([record(0), record(1), record(2)])
+      const consumer = await broker.consumer({ groupId: 'g', topics: ['t'] })
+      isMissing = true
+      expect(await valuesOf(consumer, 3)).toEqual(expected(3))
+      expect(attempts).toBeGreaterThan(2)
+      await broker.close()
+    },
+  )
+
   it('keeps its assignment while the committed offsets cannot be fetched', async () => {
     const backend = await openBackend()
     let attempts = 0

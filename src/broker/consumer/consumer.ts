@@ -14,7 +14,7 @@ import type {
   TopicPartition,
 } from '../broker.ts'
 import type { BrokerBackend } from '../broker-backend.ts'
-import { BrokerError } from '../broker-error.ts'
+import { BrokerError, isMissing } from '../broker-error.ts'
 import { topicPartitionKey } from '../topic-partition.ts'
 import { assignRanges, decodeAssignment, decodeSubscription, encodeSubscription, RANGE } from './consumer-protocol.ts'
 import type { LogReader } from './log-reader.ts'
@@ -60,6 +60,7 @@ class GroupConsumer implements Consumer {
   #assigned: readonly TopicPartition[] = []
   #topics: readonly string[] = []
   #partitionCounts = ''
+  #missingTopics = ''
   /** Revocations that `poll` has not carried out yet. */
   #revocations: (() => Promise<void>)[] = []
   /** An assignment that `poll` has not taken over yet. */
@@ -227,7 +228,7 @@ class GroupConsumer implements Consumer {
     try {
       starts = await this.#startOffsets(partitions)
     } catch (error) {
-      if (!(error instanceof BrokerError) || !error.retriable) throw error
+      if (!(error instanceof BrokerError) || !(error.retriable || isMissing(error))) throw error
       this.#parts.logger.warn(
         { err: error, groupId: this.#options.groupId },
         'cannot read the committed offsets of the assignment, retrying',
@@ -297,6 +298,17 @@ class GroupConsumer implements Consumer {
     const changed = counts !== this.#partitionCounts
     this.#partitionCounts = counts
     this.#topics = isFilter ? found.map(({ topic }) => topic).sort() : topics
+    if (!isFilter) this.#warnOfMissingTopics(topics.filter((name) => !all.some(({ topic }) => topic === name)))
     return changed
+  }
+  /** Once for each set of topics. */
+  #warnOfMissingTopics(topics: readonly string[]): void {
+    const missing = topics.join(', ')
+    if (missing !== '' && missing !== this.#missingTopics)
+      this.#parts.logger.warn(
+        { groupId: this.#options.groupId, topics },
+        'topics do not exist, or this client may not describe them: the consumer waits for them',
+      )
+    this.#missingTopics = missing
   }
 }

@@ -10,7 +10,7 @@ import type {
   TopicPartition,
 } from '../broker.ts'
 import type { BrokerBackend, FetchedPartition } from '../broker-backend.ts'
-import { BrokerError, type UnreadableBatchError } from '../broker-error.ts'
+import { BrokerError, isMissing, type UnreadableBatchError } from '../broker-error.ts'
 import type { MetadataCache } from '../metadata-cache.ts'
 import { type Batch, checkBatch, recordsOf } from '../record-batch/record-batch.ts'
 import { topicPartitionKey } from '../topic-partition.ts'
@@ -76,6 +76,7 @@ export class LogReader implements PartitionReader {
   readonly #pollRecordsMax: number
   readonly #outOfRange: NonNullable<PartitionReaderOptions['outOfRange']>
   readonly #prefetchesAtEnd: boolean
+  readonly #waitsForMissingTopics: boolean
   readonly #positions = new Map<string, Position>()
   readonly #busyNodes = new Set<number>()
   #failure: Error | undefined
@@ -91,6 +92,7 @@ export class LogReader implements PartitionReader {
     this.#pollRecordsMax = options.pollRecordsMax ?? Number.POSITIVE_INFINITY
     this.#outOfRange = options.outOfRange ?? 'earliest'
     this.#prefetchesAtEnd = options.prefetchesAtEnd ?? true
+    this.#waitsForMissingTopics = options.waitsForMissingTopics ?? false
   }
 
   seek(positions: readonly PartitionOffset[]): void {
@@ -325,7 +327,7 @@ export class LogReader implements PartitionReader {
   }
 
   #fail(error: unknown): void {
-    if (error instanceof BrokerError && error.retriable) return
+    if (error instanceof BrokerError && (error.retriable || (this.#waitsForMissingTopics && isMissing(error)))) return
     if (!this.#closed) this.#failure ??= error as Error
   }
 

@@ -2,10 +2,6 @@ import type { ProduceResult } from '../broker-backend.ts'
 import { BrokerError } from '../broker-error.ts'
 import type { TopicPartition } from '../topic-partition.ts'
 
-export function isMissing(error: unknown): error is BrokerError {
-  return error instanceof BrokerError && error.code === 'topic_not_found'
-}
-
 export function missingPartition(topic: string, partition: number, partitions: number): BrokerError {
   return new BrokerError(
     'topic_not_found',

@@ -11,14 +11,14 @@ import type {
   TopicPartition,
 } from '../broker.ts'
 import type { BrokerBackend, ProducerIdentity } from '../broker-backend.ts'
-import { BrokerError } from '../broker-error.ts'
+import { BrokerError, isMissing } from '../broker-error.ts'
 import type { MetadataCache } from '../metadata-cache.ts'
 import { recordBytesMax } from '../record-batch/record-batch.ts'
 import { BufferPool } from './buffer-pool.ts'
 import { MissingTopicWait } from './missing-topic-wait.ts'
 import type { SendCallback } from './partition-queue.ts'
 import { partitionForKey } from './partitioner.ts'
-import { isMissing, missingPartition } from './produce-errors.ts'
+import { missingPartition } from './produce-errors.ts'
 import { Sender } from './sender.ts'
 
 const BATCH_BYTES_MAX = 1_000_000

@@ -2,7 +2,7 @@ import type { Clock } from '../../common/clock.ts'
 import { backoffMs } from '../../common/retry.ts'
 import type { Compression, NewRecord } from '../broker.ts'
 import type { BrokerBackend, ProduceResult, ProducerIdentity } from '../broker-backend.ts'
-import { BrokerError } from '../broker-error.ts'
+import { BrokerError, isMissing } from '../broker-error.ts'
 import type { MetadataCache } from '../metadata-cache.ts'
 import { encodeBatch } from '../record-batch/record-batch.ts'
 import { topicPartitionKey } from '../topic-partition.ts'
@@ -15,7 +15,7 @@ import {
   type SendCallback,
   takeWhileFitting,
 } from './partition-queue.ts'
-import { isMissing, missingPartition, produceError, timeoutError } from './produce-errors.ts'
+import { missingPartition, produceError, timeoutError } from './produce-errors.ts'
 
 export type SenderOptions = {
   readonly backend: BrokerBackend
