@@ -8,6 +8,8 @@ export type StoredBatch = { readonly baseOffset: number; readonly lastOffset: nu
 
 /** Checks that the header is valid and matches the row. Returns the fault as text, or undefined if there is none. */
 export function headerFault({ baseOffset, lastOffset, bytes }: StoredBatch): string | undefined {
+  // A damaged row of the database may hold anything.
+  if (!(bytes instanceof Uint8Array)) return 'its row has no bytes'
   try {
     const { lastOffsetDelta } = parseHeader(bytes)
     const stored = Number(viewOf(bytes).getBigInt64(BASE_OFFSET_AT))

@@ -58,7 +58,7 @@ export class TopicCatalog {
 
   create(request: NewTopic, change: WriteTransaction): boolean {
     const { name, configs = {}, partitions = 1 } = request
-    checkName(name)
+    checkTopicName(name)
     checkPartitions(name, partitions)
     checkConfigs(name, configs)
     if (this.#topics.has(name)) return false
@@ -154,7 +154,7 @@ export class TopicCatalog {
   }
 }
 
-function checkName(name: string): void {
+export function checkTopicName(name: string): void {
   if (/^[a-zA-Z0-9._-]{1,249}$/.test(name) && name !== '.' && name !== '..') return
   const expected = "1 to 249 of letters, digits, '.', '_' and '-', not '.' or '..'"
   throw new BrokerError('invalid_topic', `'${name}' is not a valid topic name: expected ${expected}`)

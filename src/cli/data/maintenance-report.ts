@@ -18,7 +18,7 @@ export function verifyText({ directory, isInUse, faults, damaged }: VerifyReport
 
 export function repairText({ directory, isSound, damaged, batches, lost, notes }: RepairReport): string {
   if (isSound) return `${directory} is not damaged: nothing was changed`
-  const none = 'no record is lost'
+  const none = notes.length === 0 ? 'no record is lost' : 'no record is known to be lost'
   return [
     `repaired ${directory}: ${batches} batches kept; the damaged files are in ${damaged}`,
     ...notes,

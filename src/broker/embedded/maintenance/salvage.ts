@@ -1,25 +1,22 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { messageOf } from '../../../common/errors.ts'
+import { parseHeader } from '../batch-header.ts'
 import { type DamagedRange, type PartitionNames, readPartitionNames, toDamagedRange } from '../damage-error.ts'
 import { OFFSET_MASK, PARTITION_ID_MAX, rowId } from '../database-format.ts'
 import { batchFault, toStoredBatch } from '../stored-batch.ts'
 import type { OnProgress } from './online-copy.ts'
+import {
+  copyTables,
+  deletedPartitionsIn,
+  fillPartitionNumbers,
+  KEEP_ALL,
+  reservePartitionIds,
+} from './salvage-tables.ts'
 
-/** All tables except `batches`: they are small, and copied row by row. */
-const TABLES: Readonly<Record<string, readonly string[]>> = {
-  topics: ['id', 'name', 'configs'],
-  partitions: ['id', 'topic_id', 'number', 'start_offset', 'end_floor', 'clean_offset', 'clean_bytes'],
-  transactional_ids: ['name', 'producer_id', 'epoch'],
-  groups: ['name', 'protocol_type', 'generation'],
-  group_offsets: ['group_name', 'topic', 'partition', 'offset', 'metadata'],
-  open_batches: ['id', 'transactional_id'],
-  doomed: ['partition_id'],
-  settings: ['name', 'value'],
-}
-/** Added to the next producer id, because the recovered value may be older than the last id that was assigned. */
-const PRODUCER_IDS_SKIPPED = 100_000
 /** Maximum number of searches for readable batches in one partition. */
 const SEARCHES_MAX = 2_000
+
+/** Maximum distance of a damaged batch to the one before it, in offsets. */
+const OFFSETS_SKIPPED_MAX = 2 ** 31
 
 const COMMIT_BYTES = 16 * 1024 * 1024
 
@@ -31,28 +28,29 @@ export type Salvaged = {
   readonly notes: readonly string[]
 }
 
+/** `ends`: acknowledged end offsets by partition id. `damagedPages`: pages that do not match their checksum. */
+export type DamageEvidence = {
+  readonly ends: ReadonlyMap<number, number>
+  readonly damagedPages: ReadonlySet<number>
+}
+
 /**
- * Copies all readable data of a damaged database into an empty one. `ends`: acknowledged end offsets by partition id.
- * `stored` is called after commits, to checkpoint. A partition whose topic is unknown gets a new topic `recovered-ID`.
+ * Copies all readable data of a damaged database into an empty one. `stored` is called after commits, to checkpoint. A
+ * partition whose topic is unknown gets a new topic `recovered-ID`.
  */
 export function salvage(
   from: DatabaseSync,
   { sqlite: to, stored }: { readonly sqlite: DatabaseSync; readonly stored: () => void },
-  ends: ReadonlyMap<number, number>,
+  { ends, damagedPages }: DamageEvidence,
   onProgress: OnProgress,
 ): Salvaged {
   const notes: string[] = []
   to.exec('begin')
-  for (const [table, columns] of Object.entries(TABLES)) copyTable(from, to, table, columns, notes)
-  to.prepare("update settings set value = value + ? where name = 'next_producer_id'").run(PRODUCER_IDS_SKIPPED)
-  to.exec('commit')
+  copyTables(from, to, damagedPages, notes)
+  const deletedPartitions = deletedPartitionsIn(from, notes)
   const partitions = new Set([...idsIn(to), ...idsWithBatches(from)])
-  const deletedPartitions = new Set(
-    to
-      .prepare('select partition_id from doomed')
-      .all()
-      .map((row) => Number(row['partition_id'])),
-  )
+  reservePartitionIds(to, [...partitions, ...deletedPartitions])
+  to.exec('commit')
   const lost: DamagedRange[] = []
   let batches = 0
   let done = 0
@@ -65,31 +63,8 @@ export function salvage(
     lost.push(...copied.lost)
     onProgress('copying partitions', ++done, partitions.size)
   }
+  fillPartitionNumbers(to, notes)
   return { batches, lost, notes }
-}
-
-function copyTable(
-  from: DatabaseSync,
-  to: DatabaseSync,
-  table: string,
-  columns: readonly string[],
-  notes: string[],
-): void {
-  const insert = to.prepare(
-    `insert or replace into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
-  )
-  // Reads from both ends; rows between two unreadable pages are not recovered.
-  for (const order of ['', 'desc']) {
-    try {
-      const keys = order === '' ? '' : ` order by ${columns[0]} ${order}`
-      for (const row of from.prepare(`select ${columns.join(', ')} from ${table}${keys}`).iterate()) {
-        insert.run(...columns.map((column) => row[column] as never))
-      }
-      return
-    } catch (error) {
-      if (order === '') notes.push(`table ${table} cannot be read completely: ${messageOf(error)}`)
-    }
-  }
 }
 
 function idsIn(to: DatabaseSync): readonly number[] {
@@ -103,11 +78,12 @@ function idsIn(to: DatabaseSync): readonly number[] {
 function idsWithBatches(from: DatabaseSync): readonly number[] {
   const ids: number[] = []
   const next = from.prepare('select id >> 43 as partition_id from batches where id >= ? order by id limit 1')
-  for (let id = 0; id <= PARTITION_ID_MAX; ) {
+  for (let id = 1; id <= PARTITION_ID_MAX; ) {
     const row = attempt(() => next.get(rowId(id, 0)))
-    if (row === undefined) return ids
-    ids.push(Number(row['partition_id']))
-    id = Number(row['partition_id']) + 1
+    const found = Number(row?.['partition_id'] ?? PARTITION_ID_MAX + 1)
+    // The keys of a damaged page may be out of order.
+    if (id <= found && found <= PARTITION_ID_MAX) ids.push(found)
+    id = Math.max(id, found) + 1
   }
   return ids
 }
@@ -115,8 +91,13 @@ function idsWithBatches(from: DatabaseSync): readonly number[] {
 function withName(to: DatabaseSync, id: number): PartitionNames {
   const names = readPartitionNames(to)
   if (names.has(id)) return names
-  const row = to.prepare("insert into topics (name, configs) values (?, '{}') returning id").get(`recovered-${id}`)!
-  to.prepare('insert or replace into partitions (id, topic_id, number) values (?, ?, 0)').run(id, row['id'] as number)
+  const row = to
+    .prepare('insert into topics (name, configs) values (?, ?) returning id')
+    .get(`recovered-${id}`, KEEP_ALL)!
+  to.prepare(
+    `insert into partitions (id, topic_id, number) values (?, ?, 0)
+     on conflict (id) do update set topic_id = excluded.topic_id, number = 0`,
+  ).run(id, row['id'] as number)
   return readPartitionNames(to)
 }
 
@@ -132,19 +113,26 @@ function copyBatches(
   )
   const lost: DamagedRange[] = []
   let batches = 0
+  let firstOffset = Number.POSITIVE_INFINITY
   let lastOffset = -1
   let bytesOpen = 0
   to.exec('begin')
   const unreadable = readRanges(from, id, (row) => {
     const batch = toStoredBatch(row)
-    lastOffset = Math.max(lastOffset, batch.lastOffset)
+    const last = lastOffsetOf(row)
     if (batchFault(batch) !== undefined) {
-      lost.push(toDamagedRange(names, id, batch.baseOffset, batch.lastOffset))
+      lost.push(toDamagedRange(names, id, batch.baseOffset, last))
+      // Its offsets may be damaged, too. A false one must not use up the offsets of the partition.
+      if (last - lastOffset <= OFFSETS_SKIPPED_MAX) lastOffset = Math.max(lastOffset, last)
       return
     }
+    firstOffset = Math.min(firstOffset, batch.baseOffset)
+    lastOffset = Math.max(lastOffset, last)
     batches += 1
-    const { last_offset, max_timestamp_ms, appended_ms, bytes } = row as Record<string, never>
-    insert.run(rowId(id, batch.baseOffset), last_offset!, max_timestamp_ms!, appended_ms!, bytes!)
+    const { maxTimestampMs } = parseHeader(batch.bytes)
+    const appended = row['appended_ms']
+    const appendedMs = typeof appended === 'number' ? appended : maxTimestampMs
+    insert.run(rowId(id, batch.baseOffset), last, maxTimestampMs, appendedMs, batch.bytes)
     bytesOpen += batch.bytes.length
     if (bytesOpen < COMMIT_BYTES) return
     to.exec('commit')
@@ -161,8 +149,10 @@ function copyBatches(
   if (end !== undefined && lastOffset + 1 < end && !unreadable.some((range) => range.to >= end - 1)) {
     lost.push(toDamagedRange(names, id, lastOffset + 1, end - 1))
   }
-  // Compaction restarts: the compacted part may have lost records that superseded older ones.
-  to.prepare('update partitions set end_floor = ?, clean_offset = 0, clean_bytes = 0 where id = ?').run(endOffset, id)
+  // No record is before the start offset, unless that is damaged. Compaction restarts: the compacted part may have lost records that superseded older ones.
+  to.prepare(
+    `update partitions set start_offset = min(start_offset, ?), end_floor = ?, clean_offset = 0, clean_bytes = 0 where id = ?`,
+  ).run(Math.min(firstOffset, endOffset), endOffset, id)
   to.exec('commit')
   return { batches, lost }
 }
@@ -176,8 +166,9 @@ type Range = { readonly from: number; readonly to: number }
 function readRanges(from: DatabaseSync, id: number, onRow: (row: Row) => void): readonly Range[] {
   const columns = `id & ${OFFSET_MASK} as base_offset, last_offset, max_timestamp_ms, appended_ms, bytes`
   const between = 'from batches where id >= ? and id <= ?'
-  const ascending = from.prepare(`select ${columns} ${between} order by id`)
-  const descending = from.prepare(`select ${columns} ${between} order by id desc`)
+  // A statement that failed throws the same error when it is used again.
+  const scan = (order: 'asc' | 'desc', first: bigint, last: bigint) =>
+    from.prepare(`select ${columns} ${between} order by id ${order}`).iterate(first, last) as Iterator<Row>
   const unreadable: Range[] = []
   const searched: Range[] = [{ from: 0, to: Number(OFFSET_MASK) }]
   for (let searches = 0; ; searches++) {
@@ -185,16 +176,22 @@ function readRanges(from: DatabaseSync, id: number, onRow: (row: Row) => void): 
     if (range === undefined) return merged(unreadable)
     const bounds = [rowId(id, range.from), rowId(id, range.to)] as const
     let low = range.from
-    const rises = attemptAll(ascending.iterate(...bounds) as Iterable<Row>, (row) => {
-      onRow(row)
-      low = Number(row['last_offset']) + 1
-    })
-    if (rises) continue
+    const isComplete = readAll(
+      () => scan('asc', ...bounds),
+      (row) => {
+        onRow(row)
+        low = lastOffsetOf(row) + 1
+      },
+    )
+    if (isComplete) continue
     let high = range.to
-    attemptAll(descending.iterate(rowId(id, low), bounds[1]) as Iterable<Row>, (row) => {
-      onRow(row)
-      high = Number(row['base_offset']) - 1
-    })
+    readAll(
+      () => scan('desc', rowId(id, low), bounds[1]),
+      (row) => {
+        onRow(row)
+        high = Number(row['base_offset']) - 1
+      },
+    )
     if (low > high) continue
     if (low === high || searches >= SEARCHES_MAX) {
       unreadable.push({ from: low, to: high })
@@ -203,6 +200,13 @@ function readRanges(from: DatabaseSync, id: number, onRow: (row: Row) => void): 
     const middle = Math.floor((low + high) / 2)
     searched.push({ from: middle + 1, to: high }, { from: low, to: middle })
   }
+}
+
+/** The last offset of a row, or its first one if the last cannot be right. */
+function lastOffsetOf(row: Row): number {
+  const { baseOffset, lastOffset } = toStoredBatch(row)
+  const isPlausible = Number.isInteger(lastOffset) && lastOffset >= baseOffset && lastOffset - baseOffset < 2 ** 31
+  return isPlausible ? lastOffset : baseOffset
 }
 
 /** Sorts the ranges and merges adjacent ones. */
@@ -216,22 +220,23 @@ function merged(ranges: readonly Range[]): readonly Range[] {
   return all
 }
 
-/** Returns whether all rows could be read. */
-function attemptAll(rows: Iterable<Row>, onRow: (row: Row) => void): boolean {
-  return (
-    attempt(() => {
-      for (const row of rows) onRow(row)
-      return true
-    }) ?? false
-  )
+/** Returns whether all rows could be read. An error of `onRow`, for example a full disk, is thrown. */
+function readAll(scan: () => Iterator<Row>, onRow: (row: Row) => void): boolean {
+  const rows = attempt(scan)
+  for (;;) {
+    const next = attempt(() => rows?.next())
+    if (next === undefined || next.done) return next?.done === true
+    onRow(next.value)
+  }
 }
 
-/** Undefined if SQLite fails to read. */
+/** Undefined if SQLite fails to read, or a value is beyond the integers that JavaScript can represent. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch (error) {
-    if (error instanceof Error && 'errcode' in error) return undefined
+    if (error instanceof Error && ('errcode' in error || (error as NodeJS.ErrnoException).code === 'ERR_OUT_OF_RANGE'))
+      return undefined
     throw error
   }
 }
