@@ -114,6 +114,16 @@ export class PartitionQueue implements TopicPartition {
   }
 }
 
+/** Sequence numbers restart at 0 after the largest one. */
+export const SEQUENCES = 2 ** 31
+
+/** Orders sequence numbers of batches that are in flight together, also when the numbers have restarted between them. */
+export function compareSequences(a: number, b: number): number {
+  const distance = a - b
+  if (Math.abs(distance) < SEQUENCES / 2) return distance
+  return distance > 0 ? distance - SEQUENCES : distance + SEQUENCES
+}
+
 /** Throws an error that is not retriable, because the same batch cannot be encoded later either. */
 export function failEncoding(cause: unknown): never {
   throw new BrokerError('invalid_request', `a batch could not be encoded: ${messageOf(cause)}`, { cause })

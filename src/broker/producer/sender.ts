@@ -8,10 +8,12 @@ import { encodeBatch } from '../record-batch/record-batch.ts'
 import { topicPartitionKey } from '../topic-partition.ts'
 import type { MissingTopicWait } from './missing-topic-wait.ts'
 import {
+  compareSequences,
   failEncoding,
   PartitionQueue,
   type ProducerBatch,
   type QueuedRecord,
+  SEQUENCES,
   type SendCallback,
   takeWhileFitting,
 } from './partition-queue.ts'
@@ -40,7 +42,6 @@ const IN_FLIGHT_MAX = 5
 const REQUEST_BYTES_MAX = 8 * 1024 * 1024
 const BACKOFF = { firstMs: 20, maxMs: 1_000 }
 const REQUEST_TIMEOUT_MS = 30_000
-const SEQUENCES = 2 ** 31
 
 /**
  * Takes records from the queues of the partitions and stores them in order. While requests are in flight, records
@@ -325,7 +326,7 @@ export class Sender {
 
   /** All batches have returned: retries them in order, after a backoff and a metadata refresh. */
   #retryLater(queue: PartitionQueue): void {
-    queue.retries.sort((a, b) => a.baseSequence - b.baseSequence)
+    queue.retries.sort((a, b) => compareSequences(a.baseSequence, b.baseSequence))
     this.#refreshLeaders([queue])
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { NewRecord } from '../../../src/broker/broker.ts'
-import { PartitionQueue } from '../../../src/broker/producer/partition-queue.ts'
+import { compareSequences, PartitionQueue } from '../../../src/broker/producer/partition-queue.ts'
 import { collectGarbage } from '../../support/collect-garbage.ts'
 
 const CALLBACK = { onStored: () => {}, onFailed: () => {} }
@@ -30,6 +30,12 @@ describe('PartitionQueue', () => {
     await collectGarbage()
     expect(first.deref()).toBeUndefined()
   })
+})
+
+it('Sequence numbers are in the order of their batches, also when they restart at 0', () => {
+  const last = 2 ** 31 - 1
+  expect([5, last, 0, last - 3].toSorted(compareSequences)).toEqual([last - 3, last, 0, 5])
+  expect([7, 3, 5].toSorted(compareSequences)).toEqual([3, 5, 7])
 })
 
 function fillAndTakeFirst(queue: PartitionQueue): WeakRef<NewRecord> {
