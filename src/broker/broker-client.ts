@@ -23,7 +23,7 @@ type Closable = { close(): Promise<void> }
 /** Implements `Broker` on top of a backend. Closing the broker closes the backend. */
 export function createBrokerClient(backend: BrokerBackend, options: BrokerClientOptions): Broker {
   const { logger, clock = systemClock } = options
-  const topology = new MetadataCache(backend)
+  const topology = new MetadataCache(backend, clock)
   const open = new Set<Closable>()
   let closing: Promise<void> | undefined
 

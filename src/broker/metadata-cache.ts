@@ -1,14 +1,22 @@
+import type { Clock } from '../common/clock.ts'
 import type { BrokerBackend } from './broker-backend.ts'
 import { BrokerError } from './broker-error.ts'
 
-/** Caches the leaders of partitions until a call reports that they are out of date. */
+/** The default of Java clients (`metadata.max.age.ms`). */
+const MAX_AGE_MS = 300_000
+
+/** Caches the leaders of partitions until a call reports that they are out of date, or until they are old. */
 export class MetadataCache {
   readonly #backend: BrokerBackend
+  readonly #clock: Clock
   readonly #leaders = new Map<string, readonly number[]>()
+  /** When metadata of a topic was last requested, in ms of the monotonic clock. */
+  readonly #requestedMs = new Map<string, number>()
   readonly #pending = new Map<string, Promise<readonly number[]>>()
 
-  constructor(backend: BrokerBackend) {
+  constructor(backend: BrokerBackend, clock: Clock) {
     this.#backend = backend
+    this.#clock = clock
   }
 
   /** Cached leaders by partition. */
@@ -21,9 +29,16 @@ export class MetadataCache {
     return this.#leaders.get(topic) ?? this.refresh(topic)
   }
 
+  /** Does not wait: the cached entry is used meanwhile. Nothing else shows that a topic has more partitions. */
+  refreshIfOld(topic: string): void {
+    const ageMs = this.#clock.monotonicMs() - (this.#requestedMs.get(topic) ?? Number.NEGATIVE_INFINITY)
+    if (ageMs > MAX_AGE_MS) this.refresh(topic).catch(() => undefined)
+  }
+
   refresh(topic: string): Promise<readonly number[]> {
     let asking = this.#pending.get(topic)
     if (!asking) {
+      this.#requestedMs.set(topic, this.#clock.monotonicMs())
       asking = this.#fetch(topic).finally(() => this.#pending.delete(topic))
       this.#pending.set(topic, asking)
     }

@@ -258,11 +258,13 @@ class LogProducer implements Producer {
 
   /** Waits for topics, and partitions of these records, that the brokers do not know yet. */
   async #partitionCounts(records: readonly NewRecord[]): Promise<ReadonlyMap<string, number>> {
+    const { topology } = this.#parts
     const needed = new Map<string, number>()
     for (const { topic, partition = 0 } of records)
       if (partition >= (needed.get(topic) ?? 0)) needed.set(topic, partition + 1)
     for (const [topic, count] of needed) {
-      const known = this.#parts.topology.known(topic)?.length ?? 0
+      const known = topology.known(topic)?.length ?? 0
+      if (known >= count) topology.refreshIfOld(topic)
       needed.set(topic, known >= count ? known : await this.#waitForPartitions(topic, count))
     }
     return needed

@@ -130,6 +130,17 @@ it('Keys keep their partitions when a topic becomes unknown while a call waits f
   expect((await sending).partitions.slice(0, 8)).toEqual(first.partitions)
 })
 
+it('A producer uses partitions that were added to its topic, within five minutes', async () => {
+  const { broker, backend, clock } = await open({})
+  const producer = await broker.producer()
+  const keyed = Array.from({ length: 40 }, (_, at) => ({ ...record('a', String(at)), key: Buffer.from(String(at)) }))
+  await producer.send(keyed)
+  await backend.addPartitions({ topic: 'a', total: 4 })
+  await clock.sleep(300_001)
+  const used = async () => new Set((await producer.send(keyed)).partitions).size
+  await expect.poll(used).toBe(4)
+})
+
 type Setup = {
   readonly faultOf?: (call: keyof BrokerBackend, count: number) => Fault
   readonly decorate?: (backend: BrokerBackend, clock: Clock) => Partial<BrokerBackend>
