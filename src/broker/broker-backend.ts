@@ -38,7 +38,8 @@ export interface BrokerBackend {
   createTopic(request: NewTopic): Promise<boolean>
   deleteTopic(request: { readonly topic: string }): Promise<void>
   addPartitions(request: { readonly topic: string; readonly total: number }): Promise<void>
-  topicConfigs(request: { readonly topic: string }): Promise<Readonly<Record<string, string>>>
+  /** Effective values, or with `isOwn` only those that are set on the topic itself. */
+  topicConfigs(request: { readonly topic: string; readonly isOwn?: boolean }): Promise<Readonly<Record<string, string>>>
   setTopicConfigs(request: {
     readonly topic: string
     readonly configs: Readonly<Record<string, string | null>>

@@ -108,6 +108,8 @@ export interface TopicAdmin {
    * broker has no topic ids.
    */
   id(name: string): Promise<string | undefined>
+  /** The values that are set on the topic itself. All others are defaults of the broker. */
+  ownConfigs(name: string): Promise<Readonly<Record<string, string>>>
   setConfigs(name: string, configs: Readonly<Record<string, string | null>>): Promise<void>
   addPartitions(name: string, total: number): Promise<void>
   /** Rejects with `topic_not_found` if the topic does not exist. */

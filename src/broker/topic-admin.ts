@@ -23,6 +23,7 @@ export function createTopicAdmin(backend: BrokerBackend): TopicAdmin {
       return { name, internal, partitions, configs: await backend.topicConfigs({ topic: name }) }
     },
     id: (topic) => backend.topicId({ topic }),
+    ownConfigs: (topic) => backend.topicConfigs({ topic, isOwn: true }),
     setConfigs: (topic, configs) => backend.setTopicConfigs({ topic, configs }),
     addPartitions: (topic, total) => backend.addPartitions({ topic, total }),
     delete: (topic) => backend.deleteTopic({ topic }),

@@ -17,8 +17,10 @@ export type ReplayOptions = {
   readonly onRejected: (deadLetter: DeadLetterRecord, reason: string) => void
 }
 
-/** Somebody waits for the answer. */
+/** How long a replay waits for its target topic, whose name a person may have given wrongly. */
 export const MAX_BLOCK_MS = 5_000
+/** The target topic decides how large a record may be. */
+const RECORD_BYTES_MAX = 2 ** 31 - 1
 
 /** `skipped` records were replayed before, one by one. */
 export type ReplayResult = { readonly replayed: number; readonly rejected: number; readonly skipped: number }
@@ -36,8 +38,7 @@ export async function replayDeadLetters(broker: Broker, options: ReplayOptions):
   const { topic, groupId, fromBeginning, isDryRun } = options
   const committed = fromBeginning ? [] : await broker.groups.offsets(groupId)
   const marks = fromBeginning ? NO_MARKS : await readReplayMarks(broker, topic)
-  // A topic that a person named, perhaps wrongly.
-  const producer = await broker.producer({ maxBlockMs: MAX_BLOCK_MS })
+  const producer = await broker.producer({ maxBlockMs: MAX_BLOCK_MS, recordBytesMax: RECORD_BYTES_MAX })
   let replayed = 0
   let rejected = 0
   let skipped = 0

@@ -17,6 +17,8 @@ export function describeLog(open: OpenBroker): void {
       const found = await broker.topics.describe(name)
       expect(found?.partitions.map(({ partition }) => partition).sort()).toEqual([0, 1, 2])
       expect(found?.configs).toMatchObject({ 'cleanup.policy': 'compact' })
+      const own = () => broker.topics.ownConfigs(name)
+      await poll(own).toEqual({ 'cleanup.policy': 'compact', 'retention.ms': '86400000' })
       const configs = async () => (await broker.topics.describe(name))?.configs
       await poll(configs).toMatchObject({ 'retention.ms': '86400000' })
       await broker.topics.delete(name)

@@ -13,6 +13,7 @@ import { GroupCoordinator } from './group-coordinator.ts'
 import { LogCleaner } from './log-cleaner.ts'
 import { Storage, type WriteTransaction } from './storage.ts'
 import { TopicCatalog } from './topic-catalog.ts'
+import type { TopicConfigs } from './topic-config.ts'
 import { TransactionCoordinator } from './transaction-coordinator.ts'
 
 export type EmbeddedBackendOptions = { readonly logger: Logger; readonly clock?: Clock; readonly fsync?: DataFsync }
@@ -124,9 +125,9 @@ class EmbeddedBackend implements BrokerBackend {
     return this.#storage.write((change) => this.#catalog.addPartitions(topic, total, change))
   }
 
-  async topicConfigs({ topic }: BackendRequest<'topicConfigs'>): Promise<Readonly<Record<string, string>>> {
+  async topicConfigs({ topic, isOwn = false }: BackendRequest<'topicConfigs'>): Promise<TopicConfigs> {
     this.#checkOpen()
-    return this.#catalog.configs(topic)
+    return isOwn ? this.#catalog.topic(topic).configs : this.#catalog.configs(topic)
   }
 
   setTopicConfigs({ topic, configs }: BackendRequest<'setTopicConfigs'>): Promise<void> {

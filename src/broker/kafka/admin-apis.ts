@@ -9,6 +9,8 @@ const TIMEOUT_MS = 30_000
 const TOPIC_RESOURCE = 2
 const SET = 0
 const DELETE = 1
+/** The source of a configuration that is set on the topic itself. */
+const TOPIC_SOURCE = 1
 
 export const createTopicsApi: KafkaApi<NewTopic, { readonly errorNumber: number; readonly message: string | null }> = {
   key: 19,
@@ -68,7 +70,10 @@ export const createPartitionsApi: KafkaApi<BackendRequest<'addPartitions'>, void
   },
 }
 
-export const describeConfigsApi: KafkaApi<string, Readonly<Record<string, string>>> = {
+/** `isOwn`: set on the topic itself. */
+type DescribedConfig = { readonly name: string; readonly value: string; readonly isOwn: boolean }
+
+export const describeConfigsApi: KafkaApi<string, readonly DescribedConfig[]> = {
   key: 32,
   name: 'DescribeConfigs',
   version: 1,
@@ -76,20 +81,20 @@ export const describeConfigsApi: KafkaApi<string, Readonly<Record<string, string
     writer.array([topic], (name) => writer.int8(TOPIC_RESOURCE).string(name).int32(-1)).bool(false),
   read: (reader) => {
     reader.int32()
-    const [configs = {}] = reader.array(() => {
+    const [configs = []] = reader.array(() => {
       const errorNumber = reader.int16()
       const message = reader.nullableString()
       reader.int8()
       throwOnError(errorNumber, `configs of topic '${reader.string()}'`, message)
-      const entries = reader.array((): [string, string | null] => {
-        const entry: [string, string | null] = [reader.string(), reader.nullableString()]
+      const entries = reader.array(() => {
+        const [name, value] = [reader.string(), reader.nullableString()]
         reader.bool()
-        reader.int8()
+        const isOwn = reader.int8() === TOPIC_SOURCE
         reader.bool()
         reader.array(() => [reader.string(), reader.nullableString(), reader.int8()])
-        return entry
+        return { name, value, isOwn }
       })
-      return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null))
+      return entries.filter((entry): entry is DescribedConfig => entry.value !== null)
     })
     return configs
   },

@@ -71,7 +71,12 @@ function createBackend(cluster: KafkaCluster, clusterId: string): Omit<BrokerBac
     createTopic: (topic) => createTopic(cluster, topic),
     deleteTopic: ({ topic }) => deleteTopic(cluster, topic),
     addPartitions: (request) => addPartitions(cluster, request),
-    topicConfigs: ({ topic }) => cluster.onAnyNode(admin.describeConfigsApi, topic),
+    topicConfigs: async ({ topic, isOwn = false }) => {
+      const configs = await cluster.onAnyNode(admin.describeConfigsApi, topic)
+      return Object.fromEntries(
+        configs.filter((config) => config.isOwn || !isOwn).map(({ name, value }) => [name, value]),
+      )
+    },
     setTopicConfigs: (request) => cluster.onController(admin.incrementalAlterConfigsApi, request),
     listOffsets: (request) => {
       let isRetry = false

@@ -13,8 +13,9 @@ export const topicCommand: Command = {
 
 backup writes all records of a topic with keys, values, headers and timestamps to a file, from the beginning to its present
 end. It waits for open transactions, and replaces only an earlier backup. restore verifies the file and writes the records
-to an empty topic, which is created with the same partitions if it does not exist. Offsets of the new topic begin at 0. For
-_schemas, _dek_registry and the topics of workers: stop their programs before restore. The file may contain secrets.
+to an empty topic. If it does not exist, it is created with the same partitions and the configuration that was set on it, without
+what depends on the number of brokers, such as min.insync.replicas. Offsets of the new topic begin at 0. For _schemas,
+_dek_registry and the topics of workers: stop their programs before restore. The file may contain secrets.
 
   --config FILE       settings of the Kafka client (.properties); --set KEY=VALUE sets one
 

@@ -1,9 +1,13 @@
-import type { Broker } from '../../broker/broker.ts'
+import type { Broker, NewTopic } from '../../broker/broker.ts'
+import { BrokerError } from '../../broker/broker-error.ts'
 import { UserError } from '../../common/errors.ts'
 import { type ReadToEndOptions, readToEnd } from '../../dead-letters/read-to-end.ts'
-import { type BackedUpRecord, readTopicFile, TopicFileWriter, verifyTopicFile } from './topic-file.ts'
+import { type BackedUpRecord, readTopicFile, TopicFileWriter, type TopicHead, verifyTopicFile } from './topic-file.ts'
 
 const BATCH_RECORDS = 1_000
+const BATCH_BYTES = 8 * 1_048_576
+/** The topic decides how large a record may be. */
+const RECORD_BYTES_MAX = 2 ** 31 - 1
 
 /**
  * Writes all records of a topic up to its present end to a file. Resolves to their number. Waits for open transactions: without
@@ -18,7 +22,12 @@ export async function backUpTopic(
   const described = await broker.topics.describe(topic)
   if (described === undefined) throw new UserError('topic_not_found', `the topic ${topic} does not exist`)
   const { partitions, configs } = described
-  const head = { topic, partitions: partitions.length, cleanupPolicy: configs['cleanup.policy'] ?? 'delete' }
+  const head = {
+    topic,
+    partitions: partitions.length,
+    cleanupPolicy: configs['cleanup.policy'] ?? 'delete',
+    configs: await broker.topics.ownConfigs(topic),
+  }
   const writer = await TopicFileWriter.create(path)
   try {
     await writer.begin(head)
@@ -39,21 +48,23 @@ export async function backUpTopic(
  * empty: records of two logs in one topic would be neither of them. Resolves to the number of records.
  */
 export async function restoreTopic(broker: Broker, topic: string, path: string): Promise<number> {
-  const { partitions, cleanupPolicy } = await verifyTopicFile(path)
-  await requireEmptyTopic(broker, topic, { partitions, cleanupPolicy })
-  const producer = await broker.producer()
+  await requireEmptyTopic(broker, topic, await verifyTopicFile(path))
+  const producer = await broker.producer({ recordBytesMax: RECORD_BYTES_MAX })
   let batch: BackedUpRecord[] = []
+  let bytes = 0
   let count = 0
   const send = async () => {
     await producer.send(batch.map((record) => ({ topic, ...record })))
     count += batch.length
     batch = []
+    bytes = 0
   }
   try {
     for await (const item of readTopicFile(path)) {
       if ('partitions' in item) continue
       batch.push(item)
-      if (batch.length === BATCH_RECORDS) await send()
+      bytes += (item.key?.length ?? 0) + (item.value?.length ?? 0)
+      if (batch.length === BATCH_RECORDS || bytes >= BATCH_BYTES) await send()
     }
     await send()
   } finally {
@@ -65,11 +76,13 @@ export async function restoreTopic(broker: Broker, topic: string, path: string):
 async function requireEmptyTopic(
   broker: Broker,
   topic: string,
-  { partitions, cleanupPolicy }: { readonly partitions: number; readonly cleanupPolicy: string },
+  { partitions, cleanupPolicy, configs: backedUp = {} }: TopicHead,
 ): Promise<void> {
-  const configs = { 'cleanup.policy': cleanupPolicy }
-  if (await broker.topics.create({ name: topic, partitions, replicationFactorMax: 3, configs })) return
-  const found = (await broker.topics.describe(topic))?.partitions.length
+  const configs = { ...withoutReplication(backedUp), 'cleanup.policy': cleanupPolicy }
+  const wanted = { name: topic, partitions, replicationFactorMax: 3, configs }
+  const existing = await broker.topics.describe(topic)
+  if (existing === undefined && (await createTopic(broker, wanted))) return
+  const found = (existing ?? (await broker.topics.describe(topic)))?.partitions.length
   if (found !== partitions)
     throw new UserError('topic_not_empty', `the topic ${topic} has ${found} partitions, expected ${partitions}`)
   const ends = await broker.topics.offsets(topic, 'latest')
@@ -78,5 +91,22 @@ async function requireEmptyTopic(
       'topic_not_empty',
       `the topic ${topic} has, or had, records: restore to another topic, or delete it first`,
     )
+  }
+}
+
+/** Replicas and brokers are those of the cluster to restore to. */
+const REPLICATION = /^(min\.insync\.replicas|(leader|follower)\.replication\..+|unclean\.leader\.election\.enable)$/
+
+function withoutReplication(configs: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(configs).filter(([name]) => !REPLICATION.test(name)))
+}
+
+async function createTopic(broker: Broker, topic: NewTopic): Promise<boolean> {
+  try {
+    return await broker.topics.create(topic)
+  } catch (error) {
+    if (!(error instanceof BrokerError) || error.code !== 'invalid_config') throw error
+    const remedy = `create the topic ${topic.name} with ${topic.partitions} partitions and the configuration that it should have, and restore to it`
+    throw new BrokerError(error.code, `${error.message}: ${remedy}`, { cause: error })
   }
 }

@@ -18,6 +18,8 @@ const headSpec = z.strictObject({
   topic: z.string(),
   partitions: z.int().min(1),
   cleanupPolicy: z.string(),
+  /** What was set on the topic itself. Absent in older backups. */
+  configs: z.record(z.string(), z.string()).optional(),
 })
 const base64 = z.base64().nullable()
 const recordSpec = z.tuple([z.int().min(0), z.number(), base64, base64, z.array(z.tuple([z.string(), base64]))])

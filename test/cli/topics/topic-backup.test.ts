@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -78,6 +79,44 @@ describe('a topic that is backed up and restored', () => {
     expect(await restoreTopic(target, 'state', path)).toBe(2_503)
     expect(await contentOf(target, 'state')).toEqual(await contentOf(broker, 'state'))
     expect((await target.topics.describe('state'))?.configs['cleanup.policy']).toBe('compact')
+  })
+
+  it('has the same configuration, except what depends on the number of brokers', async () => {
+    const broker = await startBroker()
+    const own = { 'cleanup.policy': 'compact,delete', 'retention.ms': '-1', 'max.message.bytes': '5000000' }
+    await broker.topics.create({ name: 'large', configs: { ...own, 'min.insync.replicas': '2' } })
+    const path = join(temporaryDirectory(), 'large.jsonl')
+    await backUpTopic(broker, 'large', path)
+    expect(JSON.parse(readFileSync(path, 'utf8').split('\n')[0]!).configs).toMatchObject(own)
+    const target = await startBroker()
+    await restoreTopic(target, 'large', path)
+    expect(await target.topics.ownConfigs('large')).toEqual(own)
+  })
+
+  it('may have records larger than the default maximum', async () => {
+    const broker = await startBroker()
+    await broker.topics.create({ name: 'large', configs: { 'max.message.bytes': '5000000' } })
+    const producer = await broker.producer({ recordBytesMax: 5_000_000 })
+    const value = Buffer.alloc(2_000_000, 1)
+    for (let n = 0; n < 3; n++) await producer.send([{ topic: 'large', key: Buffer.from(`${n}`), value }])
+    const path = join(temporaryDirectory(), 'large.jsonl')
+    await backUpTopic(broker, 'large', path)
+    const target = await startBroker()
+    expect(await restoreTopic(target, 'large', path)).toBe(3)
+  })
+
+  it('is not restored with a configuration that the brokers do not know, and says how to do it', async () => {
+    const { broker, path } = await backedUp()
+    const lines = readFileSync(path, 'utf8').split('\n').slice(0, -2)
+    lines[0] = lines[0]!.replace('"configs":{', '"configs":{"remote.storage.enable":"true",')
+    const text = `${lines.join('\n')}\n`
+    const end = { records: 2_503, sha256: createHash('sha256').update(text).digest('hex') }
+    writeFileSync(path, `${text}${JSON.stringify(end)}\n`)
+    await expect(restoreTopic(broker, 'copy', path)).rejects.toThrow(
+      "unknown topic config 'remote.storage.enable': create the topic copy with 2 partitions",
+    )
+    await broker.topics.create({ name: 'copy', partitions: 2 })
+    expect(await restoreTopic(broker, 'copy', path)).toBe(2_503)
   })
 
   it('is not written into a topic with records or other partitions', async () => {
