@@ -40,7 +40,9 @@ passes.
   --config FILE       a worker's settings file, to use its plugin.path and the keys about plugins and Java
   --kind KIND         kind of the new plugin; default: source
   --repository URL    the Maven repository; default: the environment variable MAVEN_REPOSITORY, or else Maven Central
-  --json              print the list as JSON`,
+  --json              print the list as JSON
+
+Exit codes: 0 done, 1 a plugin does not exist or cannot be loaded or installed, 2 wrong usage, 3 the repository is unavailable.`,
 
   async run(args) {
     const { values, positionals } = parseArguments(args, OPTIONS)
