@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
-import { parse } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { parseProperties } from '../../src/config/properties.ts'
 import { startKubernetes } from '../env/kubernetes.ts'
 import { describeOn, real } from '../env/real.ts'
@@ -121,6 +121,27 @@ describeOn([helm], 'the charts', () => {
       .flatMap(({ spec }) => spec.initContainers ?? [])
       .flatMap(({ env = [] }) => env)
     expect(env).toEqual([{ name: 'MAVEN_REPOSITORY', value: 'https://host/a,b' }])
+  })
+
+  it.each(Object.entries(VALID_VALUES))('write names of digits as text with the values %s', async (_, values) => {
+    const file = charts.valuesFile(withDigits(values))
+    const apis = ['--api-versions', 'monitoring.coreos.com/v1']
+    const { code, stdout, stderr } = await charts.call([
+      ...['template', '7000001', 'weir', '--namespace', '7000002', '--values', file, ...apis],
+    ])
+    expect(code, stderr).toBe(0)
+    const objects = parseAllDocuments(stdout, { version: '1.1' }).map((document) => document.toJS() as unknown)
+    expect(objects.flatMap((object) => numbersIn(object, []))).toEqual([])
+    expect(JSON.stringify(objects)).toContain('7000003')
+  })
+
+  it('name volumes so that Secrets, ConfigMaps and volume claims may have any name', async () => {
+    const names = ['a.b', '0', 'x'.repeat(100)]
+    const plugins = { configMaps: names, claims: names, images: [{ reference: 'registry.example/plugin:1' }] }
+    const objects = await charts.render({ ...KAFKA, operator: { secrets: names }, worker: { plugins } })
+    const volumes = objects.flatMap(podTemplates).flatMap(({ spec }) => spec.volumes.map(({ name }) => name))
+    expect(new Set(volumes).size).toBe(volumes.length)
+    expect(volumes.filter((name) => !/^[a-z0-9-]{1,63}$/.test(name))).toEqual([])
   })
 
   it('scale existing workloads that set no number of replicas and request CPU', async () => {
@@ -248,6 +269,7 @@ type PodTemplate = {
     readonly annotations: Readonly<Record<string, string>>
   }
   readonly spec: {
+    readonly volumes: readonly { readonly name: string }[]
     readonly initContainers?: readonly { readonly env?: readonly { name: string; value?: string }[] }[]
     readonly containers: readonly {
       readonly image: string
@@ -263,4 +285,27 @@ function podTemplates({ kind, spec }: Rendered): readonly PodTemplate[] {
 
 function component(labels: Readonly<Record<string, string>>): string {
   return labels['app.kubernetes.io/component'] ?? ''
+}
+
+/** Values that are names in Kubernetes or Kafka. */
+const NAMES = /(Name|Key|^secrets|^configMaps|^claims|^pullSecrets|Namespaces|^storageClassName|^connector|^topic)$/
+
+/** Replaces each name by a number that occurs nowhere else. */
+function withDigits(values: object): object {
+  let next = 7_000_003
+  const convert = (value: unknown, isName: boolean): unknown => {
+    if (typeof value === 'string') return isName && value !== '*' ? String(next++) : value
+    if (Array.isArray(value)) return value.map((item) => convert(item, isName))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, convert(item, NAMES.test(key))]))
+  }
+  const { image = {}, ...rest } = convert(values, false) as { readonly image?: object }
+  return { ...rest, image: { ...image, pullSecrets: [String(next++)] } }
+}
+
+/** Paths of the numbers that `withDigits` or the test can have caused. */
+function numbersIn(value: unknown, path: readonly string[]): readonly string[] {
+  if (typeof value === 'number') return value >= 7_000_000 ? [path.join('.')] : []
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, item]) => numbersIn(item, [...path, key]))
 }

@@ -53,7 +53,7 @@
 - --data=/data
 - --data-fsync={{ .kafka.embedded.fsync }}
 {{- else }}
-- --bootstrap={{ .kafka.bootstrapServers }}
+- {{ printf "--bootstrap=%s" .kafka.bootstrapServers | quote }}
 {{- range $key, $value := include "weir.kafkaSettings" $root | fromYaml }}
 - {{ printf "--set=%s=%s" $key $value | quote }}
 {{- end }}
@@ -91,7 +91,7 @@
 {{- end }}
 {{- end -}}
 
-{{/* The mounts of a program: a YAML list of {name, path, readOnly, volume}. Takes (root, program). */}}
+{{/* The mounts of a program: a YAML list of {name, path, readOnly, volume}. Volumes have numbers, because names of Secrets may be longer and have dots. Takes (root, program). */}}
 {{- define "weir.mounts" -}}
 {{- $root := index . 0 -}}
 {{- $program := index . 1 -}}
@@ -100,35 +100,35 @@
 - { name: tmp, path: /tmp, volume: { emptyDir: { sizeLimit: 512Mi } } }
 - { name: config, path: /etc/weir/config, volume: { configMap: { name: {{ $name }}-{{ $program }} } } }
 {{- if and (include "weir.usesKafka" (list $root $program)) .kafka.tls.enabled .kafka.tls.caSecretName }}
-- { name: kafka, path: /etc/weir/kafka, volume: { secret: { secretName: {{ .kafka.tls.caSecretName }}, items: [{ key: {{ .kafka.tls.caKey }}, path: {{ .kafka.tls.caKey }} }] } } }
+- { name: kafka, path: /etc/weir/kafka, volume: { secret: { secretName: {{ .kafka.tls.caSecretName | quote }}, items: [{ key: {{ .kafka.tls.caKey | quote }}, path: {{ .kafka.tls.caKey | quote }} }] } } }
 {{- end }}
 {{- if eq .runtimes "Separate" }}
 {{- range $runtime := list "registry" "worker" }}
 {{- $values := index $root.Values $runtime }}
 {{- $own := eq $runtime $program }}
 {{- if and $values.enabled $values.tls.secretName (or $own (eq $program "operator") (eq $runtime "registry")) }}
-- { name: {{ $runtime }}-tls, path: /etc/weir/{{ $runtime }}-tls, volume: { secret: { secretName: {{ $values.tls.secretName }}{{ if not $own }}, items: [{ key: ca.crt, path: ca.crt }]{{ end }} } } }
+- { name: {{ $runtime }}-tls, path: /etc/weir/{{ $runtime }}-tls, volume: { secret: { secretName: {{ $values.tls.secretName | quote }}{{ if not $own }}, items: [{ key: ca.crt, path: ca.crt }]{{ end }} } } }
 {{- end }}
 {{- if and $values.enabled $values.users.secretName (or $own (eq $program "operator")) }}
-- { name: {{ $runtime }}-users, path: /etc/weir/{{ $runtime }}-users, volume: { secret: { secretName: {{ $values.users.secretName }}, items: [{{ if $own }}{ key: users, path: users }{{ else }}{ key: username, path: username }, { key: password, path: password }{{ end }}] } } }
+- { name: {{ $runtime }}-users, path: /etc/weir/{{ $runtime }}-users, volume: { secret: { secretName: {{ $values.users.secretName | quote }}, items: [{{ if $own }}{ key: users, path: users }{{ else }}{ key: username, path: username }, { key: password, path: password }{{ end }}] } } }
 {{- end }}
 {{- if and $values.enabled $values.oidc.tokenSecretName (eq $program "operator") }}
-- { name: {{ $runtime }}-token, path: /etc/weir/{{ $runtime }}-token, volume: { secret: { secretName: {{ $values.oidc.tokenSecretName }}, items: [{ key: token, path: token }] } } }
+- { name: {{ $runtime }}-token, path: /etc/weir/{{ $runtime }}-token, volume: { secret: { secretName: {{ $values.oidc.tokenSecretName | quote }}, items: [{ key: token, path: token }] } } }
 {{- end }}
 {{- if and $own $values.permissions.configMapName }}
-- { name: {{ $runtime }}-permissions, path: /etc/weir/{{ $runtime }}-permissions, volume: { configMap: { name: {{ $values.permissions.configMapName }} } } }
+- { name: {{ $runtime }}-permissions, path: /etc/weir/{{ $runtime }}-permissions, volume: { configMap: { name: {{ $values.permissions.configMapName | quote }} } } }
 {{- end }}
 {{- end }}
 {{- end }}
 {{- if eq $program "operator" }}
 {{- if and .webhook.enabled (ne .webhook.certificates "SelfMade") }}
-- { name: webhook, path: /etc/weir/webhook, volume: { secret: { secretName: {{ ternary (printf "%s-webhook-certificate" $name) .webhook.secretName (eq .webhook.certificates "CertManager") }} } } }
+- { name: webhook, path: /etc/weir/webhook, volume: { secret: { secretName: {{ ternary (printf "%s-webhook-certificate" $name) .webhook.secretName (eq .webhook.certificates "CertManager") | quote }} } } }
 {{- end }}
 {{- if and .console.enabled .console.tlsSecretName }}
-- { name: console, path: /etc/weir/console, volume: { secret: { secretName: {{ .console.tlsSecretName }} } } }
+- { name: console, path: /etc/weir/console, volume: { secret: { secretName: {{ .console.tlsSecretName | quote }} } } }
 {{- end }}
-{{- range .operator.secrets }}
-- { name: secret-{{ . }}, path: /etc/weir/secrets/{{ . }}, volume: { secret: { secretName: {{ . }} } } }
+{{- range $at, $secret := .operator.secrets }}
+- { name: secret-{{ $at }}, path: /etc/weir/secrets/{{ $secret }}, volume: { secret: { secretName: {{ $secret | quote }} } } }
 {{- end }}
 {{- if .kafka.embedded.enabled }}
 - { name: data, path: /data, readOnly: false, volume: {{ ternary (dict "persistentVolumeClaim" (dict "claimName" (printf "%s-data" $name))) (dict "emptyDir" dict) (ne .kafka.embedded.size "") | toJson }} }
@@ -142,14 +142,14 @@
 {{- if .maven.artifacts }}
 - { name: java-plugins, path: /plugins/maven, volume: { emptyDir: {} } }
 {{- end }}
-{{- range .configMaps }}
-- { name: plugins-{{ . }}, path: /plugins/config-maps/{{ . }}, volume: { configMap: { name: {{ . }} } } }
+{{- range $at, $configMap := .configMaps }}
+- { name: plugins-config-map-{{ $at }}, path: /plugins/config-maps/{{ $configMap }}, volume: { configMap: { name: {{ $configMap | quote }} } } }
 {{- end }}
 {{- range $at, $image := .images }}
 - { name: plugins-{{ $at }}, path: /plugins/images/{{ $at }}, volume: { image: {{ toJson $image }} } }
 {{- end }}
-{{- range .claims }}
-- { name: claim-{{ . }}, path: /plugins/claims/{{ . }}, volume: { persistentVolumeClaim: { claimName: {{ . }}, readOnly: true } } }
+{{- range $at, $claim := .claims }}
+- { name: claim-{{ $at }}, path: /plugins/claims/{{ $claim }}, volume: { persistentVolumeClaim: { claimName: {{ $claim | quote }}, readOnly: true } } }
 {{- end }}
 {{- end }}
 {{- end }}

@@ -7,7 +7,7 @@
 {{- define "weir.selector" -}}
 {{- $root := index . 0 -}}
 app.kubernetes.io/name: weir
-app.kubernetes.io/instance: {{ $root.Release.Name }}
+app.kubernetes.io/instance: {{ $root.Release.Name | quote }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end -}}
 
@@ -28,7 +28,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- define "weir.metadata" -}}
 {{- $root := index . 0 -}}
 name: {{ include "weir.fullname" $root }}-{{ index . 1 }}
-namespace: {{ $root.Release.Namespace }}
+namespace: {{ $root.Release.Namespace | quote }}
 labels:
   {{- include "weir.labels" (list $root (index . 1)) | nindent 2 }}
 {{- end -}}

@@ -32,7 +32,7 @@ spec:
   initContainers:
     {{- with $packages }}
     - name: plugins
-      image: {{ $plugins.npm.image }}
+      image: {{ $plugins.npm.image | quote }}
       command: [npm, install, --prefix=/plugins, --no-save, --no-audit, --no-fund, --ignore-scripts, --omit=dev, --]
       args:
         {{- toYaml . | nindent 8 }}
@@ -52,14 +52,14 @@ spec:
     {{- end }}
     {{- with $artifacts }}
     - name: java-plugins
-      image: {{ include "weir.programImage" $ }}
+      image: {{ include "weir.programImage" $ | quote }}
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
       args:
         {{- concat (list "plugins" "install" "--plugin-path=/plugins" "--") . | toYaml | nindent 8 }}
       {{- if $plugins.maven.repositorySecretName }}
       env:
         - name: MAVEN_REPOSITORY
-          valueFrom: { secretKeyRef: { name: {{ $plugins.maven.repositorySecretName }}, key: url } }
+          valueFrom: { secretKeyRef: { name: {{ $plugins.maven.repositorySecretName | quote }}, key: url } }
       {{- else if $plugins.maven.repository }}
       env:
         - { name: MAVEN_REPOSITORY, value: {{ $plugins.maven.repository | quote }} }
@@ -73,7 +73,7 @@ spec:
   {{- end }}
   containers:
     - name: {{ $program }}
-      image: {{ include "weir.programImage" . }}
+      image: {{ include "weir.programImage" . | quote }}
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
       args:
         {{- include "weir.args" . | nindent 8 }}
@@ -129,7 +129,7 @@ spec:
     - {{ set .volume "name" .name | toJson }}
     {{- end }}
     {{- if and $packages $plugins.npm.npmrcSecretName }}
-    - { name: npmrc, secret: { secretName: {{ $plugins.npm.npmrcSecretName }} } }
+    - { name: npmrc, secret: { secretName: {{ $plugins.npm.npmrcSecretName | quote }} } }
     {{- end }}
     {{- with $values.volumes }}
     {{- toYaml . | nindent 4 }}
@@ -173,7 +173,7 @@ seccompProfile: { type: RuntimeDefault }
 {{- with .Values.image.pullSecrets -}}
 imagePullSecrets:
 {{- range . }}
-  - name: {{ . }}
+  - name: {{ . | quote }}
 {{- end }}
 {{- end }}
 {{- end -}}

@@ -5,7 +5,7 @@
 {{- with index . 2 -}}
 {{- $kind := ternary "Role" "ClusterRole" (hasKey . "namespace") }}
 {{- $metadata := printf "name: %s\nlabels:\n%s" .name (include "weir.labels" (list $root $program) | indent 2) }}
-{{- if .namespace }}{{- $metadata = printf "namespace: %s\n%s" .namespace $metadata }}{{- end }}
+{{- if .namespace }}{{- $metadata = printf "namespace: %s\n%s" (quote .namespace) $metadata }}{{- end }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: {{ $kind }}
@@ -19,7 +19,7 @@ kind: {{ $kind }}Binding
 metadata:
   {{- $metadata | nindent 2 }}
 subjects:
-  - { kind: ServiceAccount, name: {{ include "weir.fullname" $root }}-{{ $program }}, namespace: {{ $root.Release.Namespace }} }
+  - { kind: ServiceAccount, name: {{ include "weir.fullname" $root }}-{{ $program }}, namespace: {{ $root.Release.Namespace | quote }} }
 roleRef: { apiGroup: rbac.authorization.k8s.io, kind: {{ $kind }}, name: {{ .name }} }
 {{ end -}}
 {{- end -}}
