@@ -1,5 +1,17 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { COMPATIBILITY_LEVELS, REGISTRY_MODES } from '../../clients/registry-client.ts'
@@ -7,7 +19,7 @@ import { messageOf, UserError } from '../../common/errors.ts'
 import type { RegistryArchive } from './registry-archive.ts'
 
 const FORMAT = 'weir-registry-1'
-/** In a directory: holds the contexts, and is written last, so that its presence marks a complete export. */
+/** In a directory: holds the contexts, and marks a complete export. */
 const HEAD_FILE = 'registry.json'
 const SUBJECTS = 'subjects'
 /** Suffix of files that are being written. */
@@ -80,21 +92,55 @@ function isExportFile(path: string): boolean {
   }
 }
 
-/** Replaces an earlier export. An interrupted write leaves no complete export behind. */
+/**
+ * Replaces an earlier export. In a directory, the new export is complete under names with the suffix before anything of the
+ * earlier one is deleted. So whenever it is interrupted, `readArchive` finds one of the two.
+ */
 export function writeArchive({ kind, path }: ArchiveLocation, { contexts, subjects }: RegistryArchive): void {
   if (kind === 'file') {
     replaceFile(path, { format: FORMAT, contexts, subjects })
     return
   }
-  const [current, next] = [join(path, SUBJECTS), join(path, `${SUBJECTS}${PARTIAL_SUFFIX}`)]
+  finishReplacement(path)
+  const { head, subjects: next } = partialFilesIn(path)
+  rmSync(head, { force: true })
   rmSync(next, { recursive: true, force: true })
   mkdirSync(next, { recursive: true })
-  for (const subject of subjects) writeFileSync(join(next, fileNameOf(subject.subject)), toJsonText(subject))
-  // Without this file the directory is incomplete, until it is written again below.
+  const files = subjects.map((subject) => {
+    const file = join(next, fileNameOf(subject.subject))
+    writeFileSync(file, toJsonText(subject))
+    return file
+  })
+  // After all of them are written, because the first sync then writes most of them.
+  for (const file of [...files, next]) sync(file)
+  // Written last: with this file, the new export is complete.
+  writeFileSync(head, toJsonText({ format: FORMAT, contexts }))
+  for (const file of [head, path]) sync(file)
   rmSync(join(path, HEAD_FILE), { force: true })
-  rmSync(current, { recursive: true, force: true })
-  renameSync(next, current)
-  replaceFile(join(path, HEAD_FILE), { format: FORMAT, contexts })
+  finishReplacement(path)
+}
+
+function partialFilesIn(path: string) {
+  return { head: join(path, `${HEAD_FILE}${PARTIAL_SUFFIX}`), subjects: join(path, `${SUBJECTS}${PARTIAL_SUFFIX}`) }
+}
+
+/** The head and the subjects of the complete export in a directory. Undefined if there is none. */
+function completeFilesIn(path: string): { readonly head: string; readonly subjects: string } | undefined {
+  const [head, subjects, partial] = [join(path, HEAD_FILE), join(path, SUBJECTS), partialFilesIn(path)]
+  if (existsSync(head)) return { head, subjects }
+  if (!existsSync(partial.head)) return undefined
+  return { head: partial.head, subjects: existsSync(partial.subjects) ? partial.subjects : subjects }
+}
+
+/** Gives a complete export its names, which an interrupted `writeArchive` has not done. */
+function finishReplacement(path: string): void {
+  const [complete, partial, current] = [completeFilesIn(path), partialFilesIn(path), join(path, SUBJECTS)]
+  if (complete?.head !== partial.head) return
+  if (complete.subjects === partial.subjects) {
+    rmSync(current, { recursive: true, force: true })
+    renameSync(partial.subjects, current)
+  }
+  renameSync(partial.head, join(path, HEAD_FILE))
 }
 
 /** Throws a `UserError` with the code `unreadable_dump`. */
@@ -121,13 +167,13 @@ function repeatedIn({ contexts, subjects }: RegistryArchive): string | undefined
 function parseArchive(path: string): RegistryArchive {
   if (!statSync(path, { throwIfNoEntry: false })) throw unreadableArchive(path, 'no such file or directory')
   if (archiveLocation(path).kind === 'file') return parseFile(path, fileSpec) as RegistryArchive
-  const headFile = join(path, HEAD_FILE)
-  if (!statSync(headFile, { throwIfNoEntry: false })) {
+  const complete = completeFilesIn(path)
+  if (complete === undefined) {
     throw unreadableArchive(path, `${HEAD_FILE} is missing, so this is not an export or an incomplete one`)
   }
-  const files = listFiles(join(path, SUBJECTS)).filter((name) => name.endsWith('.json'))
-  const subjects = files.map((name) => parseFile(join(path, SUBJECTS, name), subjectSpec))
-  return { contexts: parseFile(headFile, headSpec).contexts, subjects } as RegistryArchive
+  const files = listFiles(complete.subjects).filter((name) => name.endsWith('.json'))
+  const subjects = files.map((name) => parseFile(join(complete.subjects, name), subjectSpec))
+  return { contexts: parseFile(complete.head, headSpec).contexts, subjects } as RegistryArchive
 }
 
 function listFiles(directory: string): readonly string[] {
@@ -149,7 +195,18 @@ function fileNameOf(subject: string): string {
 function replaceFile(path: string, content: object): void {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(`${path}${PARTIAL_SUFFIX}`, toJsonText(content))
+  sync(`${path}${PARTIAL_SUFFIX}`)
   renameSync(`${path}${PARTIAL_SUFFIX}`, path)
+}
+
+/** Writes a file or directory to disk, so that a power failure cannot reorder it with what follows. */
+function sync(path: string): void {
+  const file = openSync(path, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
 }
 
 function toJsonText(content: object): string {
