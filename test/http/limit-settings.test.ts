@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { expect, it } from 'vitest'
 import { silentLogger } from '../../src/common/logging/logger.ts'
@@ -195,6 +195,35 @@ describeConcurrently('connections', () => {
     await open(url)
     const third = await open(url)
     await poll(() => third.closed).toBe(true)
+  })
+
+  it('do not wait for each other when a client uses the same port for several listeners', async () => {
+    const blocked = Promise.withResolvers<object>()
+    const listeners = ['http://127.0.0.1:0', 'http://127.0.0.1:0']
+    const server = await startHttpServer({
+      ...{ listeners, logger: silentLogger(), consumes: ['application/json'], produces: ['application/json'] },
+      routes: (app) => {
+        app.get('/', async () => ({}))
+        app.get('/blocked', () => blocked.promise)
+      },
+    })
+    whenTestEnds(() => server.stop(0))
+    const [first, second] = server.urls.map((url) => Number(new URL(url).port)) as [number, number]
+    const free = createServer().listen(0, '127.0.0.1')
+    await once(free, 'listening')
+    const from = { host: '127.0.0.1', localAddress: '127.0.0.1', localPort: (free.address() as AddressInfo).port }
+    free.close()
+    await once(free, 'close')
+    const blocking = connect({ ...from, port: first })
+    whenTestEnds(() => void blocking.destroy())
+    await once(blocking, 'connect')
+    blocking.write('GET /blocked HTTP/1.1\r\nHost: x\r\n\r\n')
+    const other = connect({ ...from, port: second })
+    whenTestEnds(() => void other.destroy())
+    other.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    const [response] = await once(other, 'data')
+    expect(String(response)).toContain('200 OK')
+    blocked.resolve({})
   })
 
   it('are closed when a request head is not completed in time', { tags: ['slow'] }, async () => {
