@@ -312,6 +312,7 @@ function createDeadLetters({ settings, broker, life, stores, isolation, resolver
 
 function createHerder(startup: Startup, reconciler: WorkReconciler, leader: LeaderDuties): Herder {
   const { settings, broker, stores, isolation, resolver } = startup
+  const { haveTasksEnded } = startup.group
   const { values } = settings
   const { plugins, access } = isolation
   const { configs, statuses, offsets } = stores
@@ -323,7 +324,7 @@ function createHerder(startup: Startup, reconciler: WorkReconciler, leader: Lead
     statuses,
     resolver,
     reconciler,
-    offsets: new ConnectorOffsets({ broker, plugins, resolver, offsets, fence }),
+    offsets: new ConnectorOffsets({ broker, plugins, resolver, offsets, fence, haveTasksEnded, clock: systemClock }),
     validation: {
       plugins,
       groupId: values['group.id'],

@@ -18,15 +18,7 @@ it('serves tasks and the REST API from the offsets topic of the connector', asyn
   await expect.poll(offset).toBe(8)
   expect(await readRecords(broker, 't')).toHaveLength(8)
   await client.stop('c')
-  await expect
-    .poll(
-      () =>
-        client.resetOffsets('c').then(
-          () => true,
-          () => false,
-        ),
-      { timeout: 20_000 },
-    )
-    .toBe(true)
+  // Accepted when the task has ended, which commits its offsets once more.
+  await client.resetOffsets('c')
   expect(await client.offsets('c')).toEqual([])
 })

@@ -75,6 +75,8 @@ export class WorkerGroup {
   /** On the leader: the result of the last rebalance. */
   #assignorState: AssignorState | undefined
   #assignedWork: ConnectorsAndTasks = NO_WORK
+  /** On the leader: the tasks that the last rebalance revoked. Undefined if it changed nothing. */
+  #revokedTasks: readonly TaskId[] | undefined
   /** On the leader: the URL of each connector and task. Computed on demand, because its cost grows with all work. */
   #owners: () => ReadonlyMap<string, string> = () => new Map()
   #otherUrls: readonly string[] = []
@@ -178,6 +180,12 @@ export class WorkerGroup {
     return this.#owners().get(ownedKey(owned))
   }
 
+  /** On the leader: whether all workers have ended the tasks of a connector that has none any more. A worker rejoins after that. */
+  haveTasksEnded(connector: string): boolean {
+    const isOwn = (task: TaskId) => task.connector === connector
+    return this.isLeader && this.#revokedTasks?.some(isOwn) === false && !this.#assignedWork.tasks.some(isOwn)
+  }
+
   /** The URLs of the other workers. Known to the leader only. */
   get otherUrls(): readonly string[] {
     return this.#otherUrls
@@ -245,6 +253,7 @@ export class WorkerGroup {
     if (configOffset() < newestOffset) await this.#catchUp()
     const lagsBehind = configOffset() < newestOffset
     const { changes, delayMs } = lagsBehind ? NO_CHANGES : this.#balance(workers, generation)
+    this.#revokedTasks = lagsBehind ? undefined : [...changes.values()].flatMap(({ revoked }) => revoked.tasks)
     this.#assigning = { sinceMs, moved: countMoved(changes.values()) }
     const shared = {
       error: lagsBehind ? ASSIGNMENT_ERROR.configMismatch : ASSIGNMENT_ERROR.none,

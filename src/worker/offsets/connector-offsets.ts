@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Broker, PartitionOffset, TopicPartition } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/broker-error.ts'
 import type { ConnectorOffset } from '../../clients/worker-client.ts'
+import type { Clock } from '../../common/clock.ts'
 import { messageOf } from '../../common/errors.ts'
 import { printExactJson } from '../../common/exact-json.ts'
 import { MASK } from '../../common/secrets/secret-keys.ts'
@@ -24,7 +25,14 @@ export type ConnectorOffsetsOptions = {
    */
   readonly fence: ((connector: string) => Promise<void>) | undefined
   readonly resolver: ConfigResolver
+  /** Whether no worker of the group runs a task of this stopped connector any more. */
+  readonly haveTasksEnded: (connector: string) => boolean
+  readonly clock: Clock
 }
+
+/** How long a request waits for the end of the tasks, in ms, as requests wait for a rebalance (`request-forwarding.ts`). */
+const WAIT_MS_MAX = 5_000
+const CHECK_MS = 50
 
 /** Reads and alters the offsets of connectors: of sources in the offsets topic, of sinks in their consumer group. */
 export class ConnectorOffsets {
@@ -62,9 +70,12 @@ export class ConnectorOffsets {
     return secrets
   }
 
-  /** Alters offsets and returns the message of the response. Throws `not_stopped` unless the connector is stopped. */
+  /**
+   * Alters offsets and returns the message of the response. Throws `not_stopped` unless the connector is stopped, and
+   * `rebalancing` while its tasks have not ended.
+   */
   async alter(connector: ConnectorState, offsets: readonly ConnectorOffset[]): Promise<string> {
-    requireStopped(connector)
+    await this.#requireStopped(connector)
     const changes = offsets as readonly SourceOffsetChange[]
     const alteration =
       this.#kindOf(connector) === 'sink'
@@ -73,13 +84,32 @@ export class ConnectorOffsets {
     return resultMessage(alteration, 'altered')
   }
 
-  /** Deletes all offsets and returns the message of the response. Throws `not_stopped` unless the connector is stopped. */
+  /** Deletes all offsets and returns the message of the response. Throws like `alter`. */
   async reset(connector: ConnectorState): Promise<string> {
-    requireStopped(connector)
+    await this.#requireStopped(connector)
     if (this.#kindOf(connector) === 'sink') return resultMessage(await this.#resetSink(connector), 'reset')
     const known = await this.#parts.offsets.read(connector.name, connector.config)
     const changes = known.map(({ partition }) => ({ partition, offset: null }))
     return resultMessage(await this.#alterSource(connector, changes), 'reset')
+  }
+
+  /**
+   * A task commits its offsets while it stops, and would overwrite altered ones. As in Kafka Connect, the rebalance that removes the
+   * tasks must be over.
+   */
+  async #requireStopped(connector: ConnectorState): Promise<void> {
+    requireStoppedState(connector)
+    const { haveTasksEnded, clock } = this.#parts
+    const deadlineMs = clock.monotonicMs() + WAIT_MS_MAX
+    while (!haveTasksEnded(connector.name)) {
+      if (clock.monotonicMs() >= deadlineMs) {
+        throw new WorkerError(
+          'rebalancing',
+          `Cannot complete request because the tasks of connector ${connector.name} have not ended on all workers yet (a rebalance is in progress)`,
+        )
+      }
+      await clock.sleep(CHECK_MS)
+    }
   }
 
   #kindOf({ name, config }: ConnectorState): 'source' | 'sink' {
@@ -214,8 +244,7 @@ function resultMessage(alteration: OffsetAlteration, verb: 'altered' | 'reset'):
   )
 }
 
-/** A running task would overwrite altered offsets. */
-function requireStopped({ name, target, tasks }: ConnectorState): void {
+function requireStoppedState({ name, target, tasks }: ConnectorState): void {
   if (target === 'STOPPED' && tasks.length === 0) return
   throw new WorkerError(
     'not_stopped',

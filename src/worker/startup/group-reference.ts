@@ -12,6 +12,8 @@ export class GroupReference {
 
   readonly isLeader = (): boolean => this.#group?.isLeader === true
 
+  readonly haveTasksEnded = (connector: string): boolean => this.#group?.haveTasksEnded(connector) === true
+
   /** `host:port` of this worker as statuses name it; empty before it joins. */
   get workerId(): string {
     return this.#workerId

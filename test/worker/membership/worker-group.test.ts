@@ -49,6 +49,26 @@ describe('a worker group', () => {
     await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([3, 3])
   })
 
+  it('reports the end of the tasks of a connector when the members that ran them have joined the next rebalance', async () => {
+    const { join, configure } = await openGroup(2)
+    const ending = Promise.withResolvers<void>()
+    const onAssigned = async () => (configured === 0 ? ending.promise : undefined)
+    let configured = 2
+    const first = await join('a', { onAssigned })
+    const second = await join('b', { onAssigned })
+    await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([1, 1])
+    const [leader, follower] = first.group.isLeader ? [first, second] : [second, first]
+    const haveEnded = () => [leader, follower].map(({ group }) => group.haveTasksEnded('c'))
+    expect(haveEnded()).toEqual([false, false])
+    configured = 0
+    configure(0)
+    leader.group.rebalanceIfWorkChanged()
+    await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([0, 0])
+    expect(haveEnded()).toEqual([false, false])
+    ending.resolve()
+    await expect.poll(haveEnded, WAIT).toEqual([true, false])
+  })
+
   it('repeats a rebalance in which the leader had read less of the config topic than another worker', async () => {
     const { join } = await openGroup(2)
     // Reads further only at the second call.
