@@ -64,6 +64,20 @@ export function rejectRecordsFor(broker: Broker, topic: string): void {
   }
 }
 
+/** Makes all producers of this broker that are created from now on wait for the functions in `held` before they write to this topic. */
+export function holdRecordsFor(broker: Broker, topic: string, held: (() => void)[]): void {
+  const open = broker.producer.bind(broker)
+  broker.producer = async (options) => {
+    const producer = await open(options)
+    const send = producer.send.bind(producer)
+    producer.send = async (records, onRejected) => {
+      if (records[0]?.topic === topic) await new Promise<void>((resolve) => held.push(resolve))
+      return send(records, onRejected)
+    }
+    return producer
+  }
+}
+
 /** Starts a task of `plugin` in this thread. It is stopped at the end of the test. */
 export function startTask(
   broker: Broker,

@@ -1,7 +1,9 @@
 import type { Header, NewRecord, Producer } from '../../broker/broker.ts'
+import { recordBytesMax } from '../../broker/record-batch/record-batch.ts'
 import { SecretMasker } from '../../common/secrets/secret-masker.ts'
 import { ERROR_HEADER_PREFIX } from '../../dead-letters/dead-letter.ts'
 import type { DeadLetterConfig } from '../configuration/task-config.ts'
+import { Gate } from './gate.ts'
 import type { Stage } from './processing-context.ts'
 import type { TaskClients } from './task-clients.ts'
 import type { TaskCounters } from './task-counters.ts'
@@ -29,7 +31,12 @@ export type DeadLetterQueueOptions = {
   /** Masked in the headers that describe the error. */
   readonly secrets: readonly string[]
   readonly counters: TaskCounters
+  /** Aborts when the task ends. */
+  readonly signal: AbortSignal
 }
+
+/** Size of the dead letters that are not stored yet, beyond which a task waits before it adds more. */
+const PENDING_BYTES_MAX = 4 * 1024 * 1024
 
 /** Writes failed records to the dead-letter topic. */
 export class DeadLetterQueue {
@@ -39,6 +46,9 @@ export class DeadLetterQueue {
   readonly #counters: TaskCounters
   readonly #secrets = new SecretMasker()
   readonly #sending = new Set<Promise<unknown>>()
+  readonly #signal: AbortSignal
+  readonly #room: Gate
+  #pendingBytes = 0
   #failure: unknown
 
   private constructor(options: DeadLetterQueueOptions, producer: Producer) {
@@ -47,6 +57,8 @@ export class DeadLetterQueue {
     this.#counters = options.counters
     this.#producer = producer
     this.#secrets.add(options.secrets)
+    this.#signal = options.signal
+    this.#room = new Gate(() => this.#pendingBytes < PENDING_BYTES_MAX, options.signal)
   }
 
   /** Creates the topic if it is missing. */
@@ -58,7 +70,10 @@ export class DeadLetterQueue {
 
   /** Does not wait for the write; `flush` does. */
   add(deadLetter: DeadLetter): void {
-    const sending = this.#send(this.#toRecord(deadLetter))
+    const record = this.#toRecord(deadLetter)
+    const bytes = recordBytesMax(record)
+    this.#pendingBytes += bytes
+    const sending = this.#send(record)
       .then(() => {
         this.#counters.deadLetters += 1
       })
@@ -66,8 +81,17 @@ export class DeadLetterQueue {
         this.#counters.deadLetterFailures += 1
         this.#failure ??= error
       })
-      .finally(() => this.#sending.delete(sending))
+      .finally(() => {
+        this.#sending.delete(sending)
+        this.#pendingBytes -= bytes
+        this.#room.changed()
+      })
     this.#sending.add(sending)
+  }
+
+  /** Waits while too many dead letters are not stored yet. Waiting ends when the task ends. */
+  waitForRoom(): Promise<void> {
+    return this.#room.pass(this.#signal)
   }
 
   /**

@@ -93,7 +93,8 @@ export class WorkerSinkTask {
     const policy = new ErrorPolicy({ config: this.#config.errors, counters, log, clock, signal })
     const { deadLetters: config } = this.#config
     if (config) {
-      this.#deadLetters = await DeadLetterQueue.open({ clients, config, task: spec, secrets: spec.secrets, counters })
+      const { secrets } = spec
+      this.#deadLetters = await DeadLetterQueue.open({ clients, config, task: spec, secrets, counters, signal })
       resources.adopt(this.#deadLetters, (deadLetters) => deadLetters.close())
     }
     const reports = new SinkReports(clients)
@@ -212,6 +213,7 @@ export class WorkerSinkTask {
       const processing = processSinkRecords(chunk, { pipeline, policy, onFailedRecord }, records)
       if (!(await untilAborted(processing, signal))) return
       if (records.length > before) running.topics.recordActiveTopic(chunk.topic)
+      await this.#deadLetters?.waitForRoom()
     }
     await running.delivery.deliver({ polled, records })
   }

@@ -217,7 +217,9 @@ export class WorkerSourceTask {
     const { spec, counters } = this.#context
     const { deadLetters: config } = parseTaskConfig(spec.config)
     if (config === undefined) return undefined
-    const deadLetters = await DeadLetterQueue.open({ clients, config, task: spec, secrets: spec.secrets, counters })
+    const { secrets } = spec
+    const signal = this.#ending
+    const deadLetters = await DeadLetterQueue.open({ clients, config, task: spec, secrets, counters, signal })
     resources.adopt(deadLetters, () => deadLetters.close())
     return deadLetters
   }

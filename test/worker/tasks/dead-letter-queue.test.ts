@@ -44,6 +44,7 @@ async function open(config: Readonly<Record<string, string>>, fake: ReturnType<t
       task,
       counters,
       secrets: ['hunter22'],
+      signal: new AbortController().signal,
     }),
   }
 }

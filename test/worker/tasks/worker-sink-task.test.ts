@@ -5,7 +5,7 @@ import type { RawConfig } from '../../../src/sdk/index.ts'
 import { defineSink, RetriableError, type SinkContext, type SinkTask, z } from '../../../src/sdk/index.ts'
 import type { TaskDefaults } from '../../../src/worker/tasks/task-spec.ts'
 import { describeConcurrently, poll } from '../../support/concurrent-tests.ts'
-import { DEAD_LETTERS, rejectRecordsFor, startTask, TASK_DEFAULTS } from '../../support/task.ts'
+import { DEAD_LETTERS, holdRecordsFor, rejectRecordsFor, startTask, TASK_DEFAULTS } from '../../support/task.ts'
 import { openTestBroker, produceTexts } from '../../support/topic.ts'
 
 describeConcurrently('WorkerSinkTask', () => {
@@ -310,6 +310,23 @@ describeConcurrently('WorkerSinkTask', () => {
     await poll(() => task.counters.deadLetterFailures).toBe(1)
     await task.stop()
     expect(await broker.groups.offsets('connect-out')).toEqual([])
+  })
+
+  it('reads no further while too many dead letters are not stored yet', async () => {
+    const count = 60
+    const broker = await openLog(...Array.from({ length: count }, () => `not json ${'x'.repeat(200_000)}`))
+    const held: (() => void)[] = []
+    holdRecordsFor(broker, 'dead', held)
+    const task = startSink(broker, { put: () => undefined }, {}, { topics: 'lines', ...JSON_VALUES, ...DEAD_LETTERS })
+    await poll(() => held.length).toBeGreaterThan(15)
+    for (let turn = 0; turn < 500; turn++) await setImmediate()
+    expect(held.length).toBeLessThan(30)
+    await poll(() => {
+      for (const release of held.splice(0)) release()
+      return task.counters.deadLetters
+    }).toBe(count)
+    await task.stop()
+    expect(await broker.groups.offsets('connect-out')).toEqual([{ topic: 'lines', partition: 0, offset: count }])
   })
 
   it('starts at the positions that a sink with its own offset storage returns, whatever is committed', async () => {
