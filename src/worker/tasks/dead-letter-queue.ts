@@ -1,8 +1,10 @@
 import type { Header, NewRecord, Producer } from '../../broker/broker.ts'
 import { recordBytesMax } from '../../broker/record-batch/record-batch.ts'
 import { SecretMasker } from '../../common/secrets/secret-masker.ts'
+import { truncateText } from '../../common/truncate-text.ts'
 import { ERROR_HEADER_PREFIX } from '../../dead-letters/dead-letter.ts'
 import type { DeadLetterConfig } from '../configuration/task-config.ts'
+import { describeSafely } from './error-trace.ts'
 import { Gate } from './gate.ts'
 import type { Stage } from './processing-context.ts'
 import type { TaskClients } from './task-clients.ts'
@@ -37,6 +39,9 @@ export type DeadLetterQueueOptions = {
 
 /** Size of the dead letters that are not stored yet, beyond which a task waits before it adds more. */
 const PENDING_BYTES_MAX = 4 * 1024 * 1024
+
+/** An error may quote the whole record: a dead letter with it would exceed the maximum size of a record. */
+const ERROR_CHARS_MAX = 65_536
 
 /** Writes failed records to the dead-letter topic. */
 export class DeadLetterQueue {
@@ -137,12 +142,16 @@ export class DeadLetterQueue {
       ['stage', stage],
       ['class.name', className],
     ]
-    if (error instanceof Error) {
-      described.push(['exception.class.name', exceptionName(error)])
-      described.push(['exception.message', this.#secrets.mask(error.message)])
-      described.push(['exception.stacktrace', this.#secrets.mask(error.stack ?? '')])
-    }
+    const isError = error instanceof Error
+    if (isError) described.push(['exception.class.name', this.#errorText(() => exceptionName(error))])
+    described.push(['exception.message', this.#errorText(() => (isError ? error.message : error))])
+    if (isError) described.push(['exception.stacktrace', this.#errorText(() => error.stack)])
     return described.map(([name, text]) => errorHeader(name, text))
+  }
+
+  /** A part of an error of a plugin, which can be of any type and length. */
+  #errorText(read: () => unknown): string {
+    return truncateText(this.#secrets.mask(describeSafely(read)), ERROR_CHARS_MAX)
   }
 }
 

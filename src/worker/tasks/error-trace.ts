@@ -8,7 +8,13 @@ const CAUSES_MAX = 20
 export function traceOf(error: unknown): string {
   const lines: string[] = []
   for (let cause = error, depth = 0; depth <= CAUSES_MAX; depth++) {
-    lines.push(truncateText(describe(cause), CHARS_MAX))
+    const described = cause
+    lines.push(
+      truncateText(
+        describeSafely(() => stackOf(described)),
+        CHARS_MAX,
+      ),
+    )
     const next = cause instanceof Error ? causeOf(cause) : undefined
     if (next === undefined) break
     cause = next
@@ -16,13 +22,17 @@ export function traceOf(error: unknown): string {
   return truncateText(lines.join('\nCaused by: '), CHARS_MAX)
 }
 
-/** Plugins can throw any value, including one whose getters or `toString` throw. */
-function describe(error: unknown): string {
+/** Returns a text of what `read` returns. Plugins can throw any value, including one whose getters or `toString` throw. */
+export function describeSafely(read: () => unknown): string {
   try {
-    return error instanceof Error ? String(error.stack ?? `${error.name}: ${error.message}`) : String(error)
+    return String(read() ?? '')
   } catch {
     return 'an error that cannot be described'
   }
+}
+
+function stackOf(error: unknown): unknown {
+  return error instanceof Error ? (error.stack ?? `${error.name}: ${error.message}`) : String(error)
 }
 
 function causeOf(error: Error): unknown {

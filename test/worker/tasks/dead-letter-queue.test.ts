@@ -117,6 +117,22 @@ describe('DeadLetterQueue', () => {
   })
 
   it.each([
+    ['a message with the record', new DataError(`cannot parse ${'x'.repeat(1_000_000)}`), 'cannot parse xxx'],
+    ['a message that is no text', Object.assign(new Error(), { message: { status: 502 } }), '[object Object]'],
+    ['a thrown text', 'no such table', 'no such table'],
+    ['a thrown object without a text', Object.create(null), 'an error that cannot be described'],
+  ])('limits the error headers, whatever the plugin has thrown: %s', async (_, error, message) => {
+    const sizeOf = ({ headers = [] }: NewRecord) => headers.reduce((sum, [, value]) => sum + (value?.length ?? 0), 0)
+    const fake = fakeClients({ refusal: (record) => (sizeOf(record) > 500_000 ? 'record_too_large' : undefined) })
+    const { queue } = await open({ 'errors.deadletterqueue.context.headers.enable': 'true' }, fake)
+    queue.add({ ...DEAD_LETTER, error })
+    await queue.flush()
+    expect(String(fake.sent[0]?.value)).toBe('v')
+    const texts = Object.fromEntries(fake.sent[0]?.headers?.map(([name, value]) => [name, String(value)]) ?? [])
+    expect(texts['__connect.errors.exception.message']?.slice(0, 40)).toContain(message)
+  })
+
+  it.each([
     ['its value', 1_000, { key: 'k', headers: { mine: '1', '__connect.errors.content': 'none' } }],
     ['its value, key and headers', 10, { key: null, headers: { '__connect.errors.content': 'none' } }],
   ])('removes content of a dead letter that is too large for the topic: %s', async (_, bytesMax, left) => {
