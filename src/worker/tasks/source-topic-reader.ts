@@ -47,7 +47,7 @@ export class SourceTopicReader implements TopicReader {
   async #start(): Promise<PartitionReader | undefined> {
     const { broker, topic, limits } = this.#options
     if ((await broker.topics.describe(topic)) === undefined || this.#isClosed) return undefined
-    this.#reader = broker.reader({ ...limits, outOfRange: 'earliest' })
+    this.#reader = broker.reader({ ...limits, outOfRange: 'earliest', waitsForMissingTopics: true })
     this.#reader.seek([{ topic, partition: 0, offset: this.#nextOffset }])
     return this.#reader
   }

@@ -47,3 +47,17 @@ it('reads a topic that was created anew from its begin', async () => {
   expect(reader.nextOffset).toBe(1)
   await reader.close()
 })
+
+it('waits for a topic that is deleted until it is created again', async () => {
+  const broker = await openTestBroker('signals')
+  await produceTexts(broker, 'signals', 'a')
+  const reader = await SourceTopicReader.open({ broker, topic: 'signals', offset: 0 })
+  expect(await take(reader, 1)).toEqual([[0, 'a']])
+  await broker.topics.delete('signals')
+  for (let polls = 0; polls < 3; polls++) expect(await reader.poll(50)).toEqual([])
+  await broker.topics.create({ name: 'signals', partitions: 1 })
+  await produceTexts(broker, 'signals', 'b', 'c')
+  const values: string[] = []
+  while (!values.includes('c')) values.push(...(await take(reader, 1)).map(([, value]) => value))
+  await reader.close()
+})
