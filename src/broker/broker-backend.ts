@@ -25,10 +25,14 @@ import type { BrokerErrorCode } from './broker-error.ts'
 export interface BrokerBackend {
   clusterId(): Promise<string>
 
-  /** Without `topics`: all topics. `fresh` bypasses cached metadata. Unknown topics are omitted. */
+  /**
+   * Without `topics`: all topics. `fresh` bypasses cached metadata. Unknown topics are omitted, as are those that this client
+   * may not describe; with `requiresAccess`, it rejects with `not_authorized` for them.
+   */
   metadata(request: {
     readonly topics?: readonly string[]
     readonly fresh?: boolean
+    readonly requiresAccess?: boolean
   }): Promise<readonly TopicMetadata[]>
   /**
    * The topic id, which changes when a topic is deleted and recreated. Undefined if the topic does not exist or the

@@ -24,7 +24,7 @@ export class MetadataCache {
     return this.#leaders.get(topic)
   }
 
-  /** Leaders by partition; -1 for a partition without a leader. Throws `topic_not_found`. */
+  /** Leaders by partition; -1 for a partition without a leader. Throws `topic_not_found`, and `not_authorized` if this client may not describe the topic. */
   async leaders(topic: string): Promise<readonly number[]> {
     return this.#leaders.get(topic) ?? this.refresh(topic)
   }
@@ -46,7 +46,7 @@ export class MetadataCache {
   }
 
   async #fetch(topic: string): Promise<readonly number[]> {
-    const [found] = await this.#backend.metadata({ topics: [topic], fresh: true })
+    const [found] = await this.#backend.metadata({ topics: [topic], fresh: true, requiresAccess: true })
     // The cached entry stays while no broker responds: the number of partitions decides where keys go.
     if (!found) {
       this.#leaders.delete(topic)

@@ -19,6 +19,7 @@ import {
 } from './kafka-error.ts'
 import * as log from './produce-fetch-apis.ts'
 import { addPartitions, createTopic, deleteTopic } from './topic-changes.ts'
+import { topicMetadata } from './topic-metadata.ts'
 import * as transaction from './transaction-apis.ts'
 
 export type KafkaBackendOptions = {
@@ -62,10 +63,7 @@ function createBackend(cluster: KafkaCluster, clusterId: string): Omit<BrokerBac
   return {
     clusterId: async () => clusterId,
 
-    metadata: async ({ topics }) => {
-      const found = await cluster.metadata(topics)
-      return found.topics.filter(({ errorNumber }) => errorNumber === 0).map(({ errorNumber: _, ...topic }) => topic)
-    },
+    metadata: (request) => topicMetadata(cluster, request),
     topicId: async ({ topic }) =>
       (await cluster.supports(identity.topicIdApi)) ? cluster.onAnyNode(identity.topicIdApi, topic) : undefined,
     createTopic: (topic) => createTopic(cluster, topic),

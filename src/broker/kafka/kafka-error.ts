@@ -73,6 +73,7 @@ const KAFKA_ERRORS: Readonly<Record<number, readonly [name: string, code: Broker
 
 export const UNKNOWN_TOPIC_OR_PARTITION = 3
 export const LEADER_NOT_AVAILABLE = 5
+export const TOPIC_AUTHORIZATION_FAILED = 29
 export const TOPIC_ALREADY_EXISTS = 36
 export const MEMBER_ID_REQUIRED = 79
 

@@ -23,7 +23,7 @@ export class MissingTopicWait {
     if (this.maxMs === 0) return error
     const reason = this.#signal?.aborted
       ? 'the wait for it was ended'
-      : `no broker knew it within ${this.maxMs} ms (max.block.ms), or this client is not allowed to describe it`
+      : `no broker knew it within ${this.maxMs} ms (max.block.ms)`
     return new BrokerError(error.code, `${error.message}: ${reason}`, { cause: error })
   }
 }
