@@ -67,6 +67,8 @@ class EmbeddedBackend implements BrokerBackend {
   readonly #groups: GroupCoordinator
   readonly #fetcher: Fetcher
   readonly #closing = new AbortController()
+  /** Logged once, because every tick retries. */
+  #hasAbortFailed = false
   readonly #working: Promise<unknown>
 
   constructor({ storage, transactions, catalog, clusterId, logger, clock }: EmbeddedBackendDependencies) {
@@ -302,9 +304,11 @@ class EmbeddedBackend implements BrokerBackend {
     if (!this.#transactions.hasExpired(nowMs)) return
     try {
       const names = await this.#storage.write((change) => this.#transactions.abortExpired(nowMs, change))
+      this.#hasAbortFailed = false
       this.#logger.warn({ transactionalIds: names }, 'aborted transactions that timed out')
     } catch (error) {
-      this.#logger.warn({ err: error }, 'cannot abort transactions that timed out')
+      if (!this.#hasAbortFailed) this.#logger.warn({ err: error }, 'cannot abort transactions that timed out, retrying')
+      this.#hasAbortFailed = true
     }
   }
 }

@@ -1,6 +1,6 @@
 import { openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { BatchStore } from '../../../src/broker/embedded/batch-store.ts'
 import { openEmbeddedBackend } from '../../../src/broker/embedded/embedded-backend.ts'
 import { Storage } from '../../../src/broker/embedded/storage.ts'
@@ -13,16 +13,20 @@ import { batchOf } from './batch.ts'
 const FETCH = { node: 0, waitMsMax: 0, bytesMin: 1, bytesMax: 1e6, isolation: 'read_committed' as const }
 const AT = { topic: 't', partition: 0 }
 
-it('fails all calls, naming the damaged page, once the background verification has found one', async () => {
+it('fails all calls, naming the damaged page, once the background verification has found one, and does not fill the log', async () => {
   const directory = memoryDirectory()
   const clock = new FakeClock()
-  const open = () => openEmbeddedBackend(directory, { logger: silentLogger(), clock })
+  const logger = silentLogger()
+  const warned = vi.spyOn(logger, 'warn')
+  const open = () => openEmbeddedBackend(directory, { logger, clock })
   let backend = await open()
   await backend.createTopic({ name: 't', configs: { 'retention.ms': '-1' } })
   const produce = () => backend.produce({ node: 0, timeoutMs: 1, batches: [{ ...AT, bytes: batchOf(['some value']) }] })
   await produce()
   await backend.close()
   backend = await open()
+  const producer = await backend.initProducer({ transactionalId: 'x', transactionTimeoutMs: 1_500 })
+  await backend.addPartitionsToTransaction({ ...producer, transactionalId: 'x', partitions: [AT] })
 
   // Changes the file in place, like a failing disk. The descriptor stays open: closing it would release SQLite's lock.
   const file = join(directory, 'broker.db')
@@ -37,6 +41,10 @@ it('fails all calls, naming the damaged page, once the background verification h
     .poll(async () => (await backend.fetch({ ...FETCH, partitions: [{ ...AT, offset: 0 }] }))[0])
     .toMatchObject({ error: refusal })
   await expect(produce()).rejects.toMatchObject(refusal)
+  await clock.advance(10_000)
+  const aborting = () =>
+    warned.mock.calls.filter(([, message]) => String(message).startsWith('cannot abort transactions'))
+  await expect.poll(aborting).toHaveLength(1)
   await backend.close()
 })
 
