@@ -33,7 +33,7 @@ export class Retention {
 
   async run(partition: Partition, policy: TopicPolicy, nowMs: number, signal: AbortSignal): Promise<void> {
     const untilMs = policy.retentionMs < 0 ? Number.NEGATIVE_INFINITY : nowMs - policy.retentionMs
-    const keepFrom = policy.retentionBytes < 0 ? 0 : await this.#firstWithin(partition, policy.retentionBytes)
+    const keepFrom = policy.retentionBytes < 0 ? 0 : await this.#firstKept(partition, policy.retentionBytes)
     let more = true
     while (more && !signal.aborted) {
       if (this.#deletable(partition, untilMs, keepFrom).length === 0) return
@@ -41,16 +41,16 @@ export class Retention {
     }
   }
 
-  /** Base offset of the oldest batch that fits into `bytes`, counted from the end. */
-  async #firstWithin(partition: Partition, bytes: number): Promise<number> {
+  /** Base offset of the newest batch from which on there are at least `bytes`: as in Kafka, not less than that is kept. */
+  async #firstKept(partition: Partition, bytes: number): Promise<number> {
     let left = bytes
     let first = partition.endOffset
     for (;;) {
       const rows = this.#storage.guarded(() => this.#newest.all(rowId(partition.id, 0), rowId(partition.id, first)))
       for (const row of rows) {
         left -= Number(row['size'])
-        if (left < 0) return first
         first = Number(row['base_offset'])
+        if (left <= 0) return first
       }
       if (rows.length < ROWS_READ_AT_ONCE) return 0
       await nextTurn()

@@ -157,16 +157,25 @@ describe('retention', () => {
     expect((await append('d')).baseOffset).toBe(3)
   })
 
-  it('keeps the newest batches that fit into retention.bytes', async () => {
-    const bytes = batchOf(['x']).length
+  it.each([
+    ['of exactly two batches', (batch: number) => 2 * batch],
+    ['between one and two batches', (batch: number) => batch + 1],
+  ])('keeps at least retention.bytes of the newest batches: %s', async (_, bytesOf) => {
     await backend.setTopicConfigs({
       topic: 't',
-      configs: { 'retention.bytes': String(2 * bytes), 'retention.ms': '-1' },
+      configs: { 'retention.bytes': String(bytesOf(batchOf(['x']).length)), 'retention.ms': '-1' },
     })
     for (const value of ['1', '2', '3', '4', '5']) await append(value)
     await clean()
     expect((await fetch(3)).startOffset).toBe(3)
     expect(await left(3)).toEqual(['3:null=4', '4:null=5'])
+  })
+
+  it('keeps the newest batch if it is larger than retention.bytes', async () => {
+    await backend.setTopicConfigs({ topic: 't', configs: { 'retention.bytes': '1', 'retention.ms': '-1' } })
+    for (const value of ['1', '2']) await append(value)
+    await clean()
+    expect(await left(1)).toEqual(['1:null=2'])
   })
 
   it('deletes more batches than one step deletes', async () => {
