@@ -242,8 +242,9 @@ describeOn([postgres], 'an incremental snapshot', () => {
 
   it('that interrupts the changes reads what its statement selects', async () => {
     const { database, source } = await startSource()
+    await database.run('UPDATE orders SET n = 1 WHERE id = 1000')
+    const topic: SourceRecord[] = [...(await source.take(1))]
     await signal(database, 'now', 'execute-snapshot', blocking('SELECT * FROM orders WHERE id > 990 -- a comment'))
-    const topic: SourceRecord[] = []
     while (readsOf(topic).length < 10) topic.push(...(await source.take(1)))
     await takeToFinish(source, database, topic)
     expect(
@@ -252,6 +253,9 @@ describeOn([postgres], 'an incremental snapshot', () => {
         .toSorted((a, b) => a - b),
     ).toEqual(Array.from({ length: 10 }, (_, index) => 991 + index))
     expect(readsOf(topic).at(-1)!.source.snapshot).toBe('last')
+    // The rows are later than the changes that were delivered before them.
+    const lsns = topic.map(({ value }) => Number((value as { source: { lsn: number } }).source.lsn))
+    expect(Math.min(...lsns.slice(1))).toBeGreaterThan(lsns[0]!)
   })
 })
 

@@ -91,15 +91,20 @@ export class AdHocSnapshots implements AsyncDisposable {
     const batch = incremental.take(idleLsn)
     if (batch !== undefined && batch.rows.length > 0) yield await this.#chunkRecords(batch, offset)
     for (let request = incremental.takeBlocking(); request !== undefined; request = incremental.takeBlocking()) {
-      yield* this.#blockingRecords(request, offset)
+      yield* this.#blockingRecords(request, idleLsn, offset)
     }
   }
 
   /** A snapshot that cannot be read is a warning: whoever sent its signal must not be able to stop the capture of changes. */
-  async *#blockingRecords(request: BlockingSnapshot, offset: StoredOffset): AsyncGenerator<readonly SourceRecord[]> {
+  async *#blockingRecords(
+    request: BlockingSnapshot,
+    lsn: Lsn,
+    offset: StoredOffset,
+  ): AsyncGenerator<readonly SourceRecord[]> {
     const { signalId: signal, tables } = request
     try {
-      const batches = readBlockingSnapshot({ ...this.#options, stored: undefined }, request)
+      // Consumers may order events by their LSN. The rows include all changes before this one.
+      const batches = readBlockingSnapshot({ ...this.#options, lsn, stored: undefined }, request)
       for await (const { rows } of batches) yield await this.#toRecords(rows, this.withState(offset))
     } catch (error) {
       if (!isOfRequest(error)) throw error
