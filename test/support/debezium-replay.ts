@@ -64,6 +64,7 @@ export async function replayedEvents(recording: Recording): Promise<readonly Par
     runId: JSON.parse(headerOf(recording, '__debezium.context.runId') ?? '""') as string,
     nowUs: () => 0n,
     lastCommitLsn: undefined,
+    lastCommitUs: 0n,
   })
   const changes = [...snapshotRows(recording), ...(await streamChanges(recording))]
   const offset = { sourcePartition: {}, sourceOffset: {} }

@@ -16,6 +16,8 @@ export type CdcOffset = {
   readonly delivered: Delivered | undefined
   /** End of the last transaction that was delivered completely. */
   readonly lastCommitLsn: Lsn | undefined
+  /** When the last transaction was committed, in microseconds since 1970; undefined if it is not stored. */
+  readonly lastCommitUs: bigint | undefined
   readonly raw: StoredOffset
 }
 
@@ -31,16 +33,18 @@ export function cdcPartition(topicPrefix: string): StoredOffset {
 export function parseCdcOffset(raw: StoredOffset): CdcOffset {
   const processed = lsnOf(raw, 'lsn_proc') ?? lsnOf(raw, 'lsn')
   const lastCommitLsn = lsnOf(raw, 'lsn_commit') ?? processed
+  const { ts_usec: storedUs } = raw
+  const lastCommitUs = Number.isSafeInteger(storedUs) ? BigInt(storedUs as number) : undefined
   const positionLsn = lsnOf(raw, 'position_lsn')
   if (positionLsn !== undefined) {
     const position = { commitLsn: positionLsn, index: indexOf(raw) }
     const lsn = position.index < 0 ? undefined : lsnOf(raw, 'lsn')
-    return { delivered: { position, lsn }, lastCommitLsn, raw }
+    return { delivered: { position, lsn }, lastCommitLsn, lastCommitUs, raw }
   }
-  if (lastCommitLsn === undefined) return { delivered: undefined, lastCommitLsn, raw }
+  if (lastCommitLsn === undefined) return { delivered: undefined, lastCommitLsn, lastCommitUs, raw }
   const position = { commitLsn: lastCommitLsn, index: -1 }
   const isWithin = CHANGE_TYPES.has(raw['messageType']) && raw['lsn_proc'] !== undefined && processed !== lastCommitLsn
-  return { delivered: { position, ...(isWithin && { debeziumLsn: processed }) }, lastCommitLsn, raw }
+  return { delivered: { position, ...(isWithin && { debeziumLsn: processed }) }, lastCommitLsn, lastCommitUs, raw }
 }
 
 /** Where the server must start so that nothing is missing, and up to where it may delete its log. */

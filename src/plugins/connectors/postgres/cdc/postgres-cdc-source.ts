@@ -111,6 +111,7 @@ async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[
     runId: randomUUID(),
     nowUs: () => BigInt(Date.now()) * 1000n,
     lastCommitLsn: continued?.lastCommitLsn,
+    lastCommitUs: continued?.lastCommitUs,
   })
   const onTable = (table: Table) => types.load(session, new Set(table.columns.map(({ typeId }) => typeId)))
   const snapshotOptions = {

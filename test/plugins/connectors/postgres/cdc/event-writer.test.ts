@@ -21,9 +21,10 @@ const TABLE: Table = {
   columns: [column('id', INT4, true), column('note', TEXT, false)],
 }
 const TRANSACTION = { id: 7, commitLsn: 90n, committedAtUs: 0n }
+const NOW_US = 1_795_000_000_000_000n
 const OFFSET = { sourcePartition: {}, sourceOffset: {} }
 
-function writerOf(config: Readonly<Record<string, string>> = {}): EventWriter {
+function writerOf(config: Readonly<Record<string, string>> = {}, lastCommitUs?: bigint): EventWriter {
   const parsed = parseConfig(cdcConfig, {
     ...{ 'database.hostname': 'localhost', 'database.user': 'u', 'database.dbname': 'd', 'topic.prefix': 'p' },
     ...config,
@@ -31,7 +32,8 @@ function writerOf(config: Readonly<Record<string, string>> = {}): EventWriter {
   return new EventWriter({
     settings: eventSettings(parsed),
     types: new ColumnTypes(new TypeCatalog(TYPES), valueSettings(parsed)),
-    ...{ version: '1', database: 'd', taskId: '0', runId: 'r', nowUs: () => 0n, lastCommitLsn: undefined },
+    ...{ version: '1', database: 'd', taskId: '0', runId: 'r', nowUs: () => NOW_US, lastCommitLsn: undefined },
+    lastCommitUs,
   })
 }
 
@@ -55,6 +57,15 @@ describe('EventWriter', () => {
     writer.ignore({ ...message, transaction: undefined, lsn: 70n })
     const [event] = writer.write(update(undefined, ['1', 'a']), OFFSET)
     expect(event).toMatchObject({ value: { source: { sequence: '["70","80"]' } } })
+  })
+
+  it('writes the time of the last commit into a message outside of transactions, also after a restart', () => {
+    const position = { commitLsn: 70n, index: -1 }
+    const origin = { transaction: undefined, lsn: 70n, position } as const
+    const message = { kind: 'message', prefix: 'p', content: Buffer.of(), ...origin } as const
+    const timeOf = (writer: EventWriter) => writer.write(message, OFFSET)[0]?.value
+    expect(timeOf(writerOf({}, 1_794_000_000_123_456n))).toMatchObject({ source: { ts_us: 1_794_000_000_123_456 } })
+    expect(timeOf(writerOf())).toMatchObject({ source: { ts_us: Number(NOW_US) } })
   })
 
   it('writes a changed key of message.key.columns as a delete and a create if the server sends a part of the old one', () => {

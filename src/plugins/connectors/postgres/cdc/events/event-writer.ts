@@ -31,6 +31,8 @@ export type EventWriterOptions = {
   readonly nowUs: () => bigint
   /** `lsn_commit` of the stored offset; undefined at the first start. */
   readonly lastCommitLsn: Lsn | undefined
+  /** `ts_usec` of the stored offset; undefined if there is none. */
+  readonly lastCommitUs: bigint | undefined
 }
 
 type Change = DatabaseChange | SnapshotRow
@@ -47,7 +49,7 @@ export class EventWriter {
   readonly #tables = new WeakMap<Table, TableEvents>()
   #counter: TransactionCounter | undefined
   /** The time of the last commit: a message outside of transactions has it, too. */
-  #committed: { readonly us: bigint; readonly time: EventTime } = { us: 0n, time: eventTime(0n) }
+  #committed: { readonly us: bigint; readonly time: EventTime }
 
   constructor(options: EventWriterOptions) {
     const { settings, version, database, lastCommitLsn } = options
@@ -58,6 +60,8 @@ export class EventWriter {
     this.#headers = settings.hasContextHeaders ? contextHeaders(options) : []
     this.#messageSchema = messageSchema(options.types.bytes.schema)
     this.#nowUs = options.nowUs
+    const us = options.lastCommitUs ?? options.nowUs()
+    this.#committed = { us, time: eventTime(us) }
   }
 
   /** Sets `source.xmin` of the events that are written from now on. */
