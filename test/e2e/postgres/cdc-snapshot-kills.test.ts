@@ -34,14 +34,14 @@ const TABLES = `
 class Writer {
   readonly #client: pg.Client
   readonly #random: () => number
-  readonly #first: number
+  readonly #index: number
   #isStopped = false
   readonly #done: Promise<void>
 
   constructor(client: pg.Client, index: number) {
     this.#client = client
     this.#random = randomOf(index)
-    this.#first = ROWS * (index + 2)
+    this.#index = index
     this.#done = this.#run()
   }
 
@@ -49,6 +49,11 @@ class Writer {
     this.#isStopped = true
     await this.#done
     await this.#client.end()
+  }
+
+  /** Ids of the two writers alternate, so that they are different however many statements a writer executes. */
+  #idOf(n: number): number {
+    return 2 * (ROWS + n) + this.#index
   }
 
   async #run(): Promise<void> {
@@ -60,9 +65,9 @@ class Writer {
         // The large value does not change, so it is not in the stream.
         `UPDATE documents SET n = ${n} WHERE id = ${document}`,
         `DELETE FROM accounts WHERE id = ${id}`,
-        `INSERT INTO accounts VALUES (${this.#first + n}, ${n}, 'new')`,
-        `UPDATE accounts SET id = ${this.#first + n} WHERE id = ${id}`,
-        `INSERT INTO events VALUES (${this.#first + n}, 'new')`,
+        `INSERT INTO accounts VALUES (${this.#idOf(n)}, ${n}, 'new')`,
+        `UPDATE accounts SET id = ${this.#idOf(n)} WHERE id = ${id}`,
+        `INSERT INTO events VALUES (${this.#idOf(n)}, 'new')`,
         `UPDATE documents SET body = repeat('${n} ', 2000) WHERE id = ${document}`,
       ]
       await this.#client.query(statements[Math.floor(this.#random() * statements.length)]!)
