@@ -13,6 +13,7 @@ import {
   printIncrementalState,
 } from '../../../../../src/plugins/connectors/postgres/cdc/snapshot/incremental/incremental-state.ts'
 import { parseSignal } from '../../../../../src/plugins/connectors/postgres/cdc/snapshot/incremental/signal.ts'
+import { parseTablePattern } from '../../../../../src/plugins/connectors/postgres/cdc/snapshot/incremental/table-pattern.ts'
 
 const parse = (type: string, data: unknown) =>
   parseSignal({ id: 'a', type, data: typeof data === 'string' || data === null ? data : JSON.stringify(data) })
@@ -91,6 +92,24 @@ describe('parseSignal', () => {
         }
       }),
     )
+  })
+})
+
+describe('parseTablePattern', () => {
+  it.each([
+    ['public.ORDERS', 'public.orders', true],
+    ['public\\.o.*', 'public.orders', true],
+    ['"public"."My.Table"', 'public.My.Table', true],
+    ['"shop"."public"."My (old) Table"', 'public.My (old) Table', true],
+    ['public."say ""hi"""', 'public.say "hi"', true],
+    ['"public"."my.table"', 'public.My.Table', false],
+    ['public.orders', 'public.orders2', false],
+  ])('matches tables by %s: %s', (text, name, expected) => {
+    expect(parseTablePattern(text).test(name)).toBe(expected)
+  })
+
+  it('rejects an invalid expression', () => {
+    expect(() => parseTablePattern('public.(')).toThrow("'public.(' is no regular expression")
   })
 })
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { type JavaPattern, javaRegex } from '../../../../../../java-compat/java-regex.ts'
 import type { Position as StoredOffset, TaskLog } from '../../../../../../sdk/index.ts'
 import { DatabaseError } from '../../../database-error.ts'
 import type { Session } from '../../../session.ts'
@@ -25,6 +24,7 @@ import {
 } from './incremental-state.ts'
 import { parseSignal, type RawSignal, type SnapshotSignal } from './signal.ts'
 import type { SignalTable } from './signal-table.ts'
+import { parseTablePattern, type TablePattern } from './table-pattern.ts'
 
 export type IncrementalOptions = {
   /** Opens a session for queries, and writes to the signal table unless `read.only` is set. */
@@ -181,8 +181,8 @@ export class IncrementalSnapshot implements AsyncDisposable {
   async #execute(signal: ExecuteSignal): Promise<void> {
     const { log, isCaptured } = this.#options
     try {
-      const patterns = signal.tables.map(parsePattern)
-      const conditions = signal.conditions.map(({ tables, filter }) => ({ pattern: parsePattern(tables), filter }))
+      const patterns = signal.tables.map(parseTablePattern)
+      const conditions = signal.conditions.map(({ tables, filter }) => ({ pattern: parseTablePattern(tables), filter }))
       await using session = await this.#options.openSession()
       const catalog = await readTables(session)
       const names = catalog
@@ -232,9 +232,9 @@ export class IncrementalSnapshot implements AsyncDisposable {
       log.warn({ signal: signalId }, 'ignoring a signal to stop the incremental snapshot: there is none')
       return
     }
-    let patterns: readonly JavaPattern[] | undefined
+    let patterns: readonly TablePattern[] | undefined
     try {
-      patterns = texts?.map(parsePattern)
+      patterns = texts?.map(parseTablePattern)
     } catch (error) {
       log.warn(
         { signal: signalId, reason: (error as Error).message },
@@ -383,14 +383,6 @@ export class IncrementalSnapshot implements AsyncDisposable {
 function identityOf({ table: { table }, orderNames }: ChunkQuery): readonly string[] {
   const { keyNames } = table
   return keyNames.length > 0 ? keyNames : orderNames
-}
-
-function parsePattern(text: string): JavaPattern {
-  try {
-    return javaRegex(`(?i)${text}`, { whole: true })
-  } catch (error) {
-    throw new Error(`'${text.slice(0, 100)}' is no regular expression: ${(error as Error).message}`)
-  }
 }
 
 function isSameKey(a: ChunkKey, b: ChunkKey | undefined): boolean {
