@@ -39,7 +39,7 @@ export class AdHocSnapshots implements AsyncDisposable {
   #printed: { readonly basis: readonly unknown[]; readonly offset: StoredOffset } | undefined
 
   private constructor(options: AdHocOptions, topic: SignalTopic | undefined) {
-    const { context, filter, openSession, requestPosition, storedState } = options
+    const { context, filter, openSession, publishesRoot, requestPosition, storedState } = options
     const { config, files, log } = context
     const { 'signal.enabled.channels': enabled, 'signal.data.collection': table } = config
     const strategy = config['incremental.snapshot.watermarking.strategy']
@@ -48,6 +48,7 @@ export class AdHocSnapshots implements AsyncDisposable {
     const incrementalOptions = {
       openSession,
       isCaptured: (name: { readonly schema: string; readonly name: string }) => filter.includes(name),
+      publishesRoot,
       chunkSize: config['incremental.snapshot.chunk.size'],
       signalTable: enabled.includes('source') && table !== undefined ? new SignalTable(table, strategy) : undefined,
       isReadOnly: config['read.only'],

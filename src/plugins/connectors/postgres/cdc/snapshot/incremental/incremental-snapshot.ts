@@ -30,6 +30,8 @@ export type IncrementalOptions = {
   /** Opens a session for queries, and writes to the signal table unless `read.only` is set. */
   readonly openSession: () => Promise<Session>
   readonly isCaptured: (table: { readonly schema: string; readonly name: string }) => boolean
+  /** Whether changes of partitions are published as changes of their root. */
+  readonly publishesRoot: boolean
   readonly chunkSize: number
   /** Undefined if there is none, or if it is not enabled as a channel. */
   readonly signalTable: SignalTable | undefined
@@ -179,14 +181,15 @@ export class IncrementalSnapshot implements AsyncDisposable {
   }
 
   async #execute(signal: ExecuteSignal): Promise<void> {
-    const { log, isCaptured } = this.#options
+    const { log, isCaptured, publishesRoot } = this.#options
     try {
       const patterns = signal.tables.map(parseTablePattern)
       const conditions = signal.conditions.map(({ tables, filter }) => ({ pattern: parseTablePattern(tables), filter }))
       await using session = await this.#options.openSession()
       const catalog = await readTables(session)
       const names = catalog
-        .filter(({ table }) => isCaptured(table))
+        // The topic of a partition would get its rows, but no changes.
+        .filter(({ table, partitionOf }) => isCaptured(table) && !(publishesRoot && partitionOf !== undefined))
         .map(({ table: { schema, name } }) => `${schema}.${name}`)
         .filter((name) => name !== this.#options.signalTable?.name && patterns.some((pattern) => pattern.test(name)))
       if (names.length === 0) {
