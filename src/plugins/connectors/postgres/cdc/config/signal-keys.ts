@@ -71,7 +71,7 @@ export const signalKeys = {
     .default(5000),
   'incremental.snapshot.chunk.size': field
     .int({
-      doc: 'Rows of an incremental snapshot that are read and held at once.',
+      doc: 'Rows of an incremental snapshot that are read and held at once; fewer if they have more than about 16 MB.',
       importance: 'MEDIUM',
       min: 1,
       group,

@@ -14,6 +14,7 @@ import {
   readMaximumKey,
   readVisibleChunk,
 } from './chunk-reader.ts'
+import { ChunkSize } from './chunk-size.ts'
 import { ChunkWindow } from './chunk-window.ts'
 import {
   type ChunkKey,
@@ -82,6 +83,7 @@ export class IncrementalSnapshot implements AsyncDisposable {
   readonly #options: IncrementalOptions
   #state: IncrementalState | undefined
   #printed: { readonly state: IncrementalState; readonly keys: StoredOffset } | undefined
+  readonly #chunkSize: ChunkSize
   #query: ChunkQuery | undefined
   #chunk: Chunk | undefined
   #reading: Promise<void> | undefined
@@ -96,6 +98,7 @@ export class IncrementalSnapshot implements AsyncDisposable {
   /** `stored`: the stored offset, from which a snapshot continues. */
   constructor(options: IncrementalOptions, stored: StoredOffset) {
     this.#options = options
+    this.#chunkSize = new ChunkSize(options.chunkSize)
     this.#state = parseIncrementalState(stored)
     if (this.#state === undefined) return
     const { tables, signalId } = this.#state
@@ -271,6 +274,7 @@ export class IncrementalSnapshot implements AsyncDisposable {
   #begin(tables: readonly IncrementalTable[]): void {
     this.#chunk = undefined
     this.#query = undefined
+    this.#chunkSize.reset()
     this.#state = tables.length === 0 ? undefined : { ...this.#state!, tables, ...AT_BEGINNING }
   }
 
@@ -333,7 +337,7 @@ export class IncrementalSnapshot implements AsyncDisposable {
   }
 
   async #readChunk(current: IncrementalTable): Promise<void> {
-    const { signalTable, isReadOnly, chunkSize, nowMs } = this.#options
+    const { signalTable, isReadOnly, nowMs } = this.#options
     const session = await this.#openSession()
     const query = this.#query ?? (await describeQuery(session, current))
     const keyColumns = keyColumnsOf(query)
@@ -347,7 +351,7 @@ export class IncrementalSnapshot implements AsyncDisposable {
     }
     const after = begun?.lastKey
     this.#state = { ...this.#state!, maximumKey: maximum, lastKey: after, keyColumns }
-    const range = { after, maximum, rowsMax: chunkSize }
+    const range = { after, maximum, rowsMax: this.#chunkSize.rows }
     const [id, openedAtMs] = [randomUUID(), nowMs()]
     const { table } = query.table
     const chunk: Chunk = { window: new ChunkWindow(table.id, identityOf(query)), table, read: undefined }
@@ -356,6 +360,7 @@ export class IncrementalSnapshot implements AsyncDisposable {
     const watermarks = isReadOnly ? undefined : signalTable
     await watermarks?.open(session, id, openedAtMs)
     const read = await readVisibleChunk(session, query, range, delivered)
+    this.#chunkSize.onRead(read.rows)
     await watermarks?.close(session, id, openedAtMs, nowMs())
     const described = await describeQuery(session, current)
     if (this.#chunk !== chunk) return
