@@ -237,6 +237,17 @@ describe('HttpSource', () => {
     expect(position.page).toBeNull()
   })
 
+  it.each([
+    ['page', 'page=2'],
+    ['offset', 'offset=2'],
+  ])('fails if the server ignores the parameter of paging=%s', async (paging, parameter) => {
+    const { run } = await start(() => ({ status: 200, body: '[{"id":1},{"id":2}]' }), { paging })
+    expect(await run.nextBatch()).toHaveLength(2)
+    await expect(run.nextBatch()).rejects.toThrow(
+      `with ${parameter}, the server returned the same 2 records as for the page before: it ignores this parameter`,
+    )
+  })
+
   it('finds each cycle of pages within a few of its turns', () => {
     for (const length of [1, 2, 7, 100]) {
       const cycle = new PageCycle('first')

@@ -134,7 +134,7 @@ A round requests: with \`since.parameter\`, the records since the highest value 
 \`offset\` and \`page\`, the records after the last one; with a cursor, the records after the last cursor, if there was one; otherwise all
 records. When there is no response, and for the statuses in \`retry.on.status.codes\`, the request is retried without a limit,
 after a growing delay or after the delay in the \`Retry-After\` header. The task fails for other statuses, for responses without the
-element at \`records.pointer\`, and for links to another server. A round ends when a page leads back to an earlier one, such as from the
+element at \`records.pointer\`, for links to another server, and if a page by \`offset\` or \`page\` has the same records as the one before it. A round ends when a page leads back to an earlier one, such as from the
 last page to the first. Values of \`since.parameter\` are compared as numbers if they are decimal numbers, also in strings, otherwise as texts.
 `,
   config,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { plainJson } from '../../../java-compat/json/connect-json-writer.ts'
 import type { Position } from '../../../sdk/index.ts'
 import { follow } from './json-pointer.ts'
@@ -70,11 +71,19 @@ export class PageCycle {
   #remembered: string
   #pages = 0
   #pagesMax = 1
+  #records: readonly unknown[] = []
 
   /** `first`: the URL of the first page of the round. */
   constructor(first: string) {
     this.#first = first
     this.#remembered = first
+  }
+
+  /** Whether a page has the same records as the one before it. Call it with the records of each page. */
+  hasRepeatedRecords(records: readonly unknown[]): boolean {
+    const isRepeated = records.length > 0 && isDeepStrictEqual(records, this.#records)
+    this.#records = records
+    return isRepeated
   }
 
   /** Whether the page was requested before. Call it with the URL of each next page. */
@@ -102,7 +111,7 @@ export type PageResponse = {
 /**
  * Returns the position after each record of a page, and after the page. `last` is the position after the last record of
  * the previous page. `isOver` means that no further page is available now. Throws an `Error` if a page links to another
- * server.
+ * server, and if the server ignores the number of the page, because such a round would never end.
  */
 export function advancePage(
   options: PagesOptions,
@@ -110,7 +119,14 @@ export function advancePage(
   last: PagePosition | undefined,
   response: PageResponse,
 ) {
-  const { records } = response
+  const { records, cycle } = response
+  const { paging } = options
+  if ((paging.by === 'offset' || paging.by === 'page') && cycle.hasRepeatedRecords(records)) {
+    throw new Error(
+      `with ${paging.parameter}=${position.page ?? paging.first}, the server returned the same ${records.length} records as for the page before: ` +
+        'it ignores this parameter. Set paging=none, or the parameter that the server expects',
+    )
+  }
   const isNumbered = options.paging.by === 'page' && options.since === undefined
   let { high } = position
   const positions = records.map((record, index): PagePosition => {
@@ -122,7 +138,7 @@ export function advancePage(
     next === undefined ||
     next === position.page ||
     (records.length === 0 && options.paging.by !== 'link') ||
-    response.cycle.isRepeated(pageUrl(options, { ...position, page: next }))
+    cycle.isRepeated(pageUrl(options, { ...position, page: next }))
   if (!isOver) {
     const after = { ...position, page: next, taken: 0, high }
     // With page numbers, the offset stays on this page: more records may be added to it if it was the last one.
