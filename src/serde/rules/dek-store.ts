@@ -76,11 +76,11 @@ export class DekStore {
     const kek = (await this.#findKek(spec)) ?? (await this.#createKek(spec))
     const version = spec.expiryDays > 0 ? LATEST : FIRST
     const found = await this.#findDek(spec, version, false)
-    if (found === undefined) return this.#open(kek, await this.#createDek(kek, spec, FIRST, version), spec)
+    if (found === undefined) return this.#openNew(kek, await this.#createDek(kek, spec, FIRST, version), spec)
     const dek = await this.#open(kek, found, spec)
     if (dek.expiresAt > this.#options.now()) return dek
     try {
-      return await this.#open(kek, await this.#createDek(kek, spec, found.version + 1, version), spec)
+      return await this.#openNew(kek, await this.#createDek(kek, spec, found.version + 1, version), spec)
     } catch (error) {
       if (!(error instanceof RequestError || error instanceof EncryptionError)) throw error
       return { ...dek, expiresAt: this.#options.now() + ROTATION_RETRY_MS }
@@ -124,6 +124,14 @@ export class DekStore {
       throw new RuleError(`a DEK of ${describe(spec)} could not be created: it conflicts with a deleted one`)
     }
     return dek
+  }
+
+  /**
+   * A new key expires by the clock of this process. By that of the registry it could be expired at once, and each value
+   * would have a key of its own.
+   */
+  #openNew(kek: KekInfo, dek: DekInfo, spec: DekSpec): Promise<OpenDek> {
+    return this.#open(kek, { ...dek, ts: this.#options.now() }, spec)
   }
 
   /**

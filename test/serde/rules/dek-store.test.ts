@@ -36,6 +36,16 @@ describe('data encryption keys', () => {
     expect(read).toEqual([{ s: 'one' }, { s: 'two' }, { s: 'three' }, { s: 'four' }])
   })
 
+  it('are not created for each value if the clock of the registry is far behind', async () => {
+    const topic = randomUUID()
+    // The test registry's own clock begins at 1,000 ms.
+    const ruleSet = encryptRules({}, { 'encrypt.dek.expiry.days': '1' })
+    const writer = serializer({ schema: avroWithRules(ruleSet, schema), encryption: SECRET })
+    const written = []
+    for (const s of ['one', 'two', 'three']) written.push(await writer.serialize(topic, { s }))
+    expect(written.map((bytes) => firstField(bytes).readInt32BE(1))).toEqual([1, 1, 1])
+  })
+
   it('are created once by concurrent writers', async () => {
     const topic = randomUUID()
     const definition = avroWithRules(encryptRules(), schema)
