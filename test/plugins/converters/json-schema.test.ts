@@ -167,6 +167,27 @@ describe('JsonSchemaConverter', () => {
     expect(JSON.parse(again.subarray(5).toString())).toEqual(data)
   })
 
+  it('reads defaults and enums with numbers that are not exact in JavaScript', async () => {
+    const schema = `{"type":"object","properties":{
+      "a":{"type":"integer","default":9223372036854775807},
+      "b":{"type":"number","title":"org.apache.kafka.connect.data.Decimal","connect.type":"bytes","connect.version":1,
+        "connect.parameters":{"scale":"20","other":5},"default":0.12345678901234567891},
+      "c":{"enum":[9007199254740993,0.12345678901234567891]}}}`
+    const { id } = await client().register('exact-value', { schemaType: 'JSON', schema })
+    const read = await converter().toConnect(
+      'exact',
+      Buffer.concat([Buffer.from([0, 0, 0, 0, id]), Buffer.from('{"c":"x"}')]),
+    )
+    expect(read.value).toEqual({ a: 2n ** 63n - 1n, b: { unscaled: 12345678901234567891n, scale: 20 }, c: 'x' })
+    const parameters = new Map(read.schema?.fields?.map(({ name, schema: own }) => [name, own.parameters]))
+    expect(parameters.get('b')).toEqual({ scale: '20' })
+    expect(Object.keys(parameters.get('c') ?? {})).toEqual([
+      'io.confluent.connect.json.Enum',
+      'io.confluent.connect.json.Enum.9007199254740993',
+      'io.confluent.connect.json.Enum.0.12345678901234567891',
+    ])
+  })
+
   it('supports use.latest.version and subject name strategies', async () => {
     const config = { 'auto.register.schemas': 'false', 'use.latest.version': 'true' }
     const latest = {

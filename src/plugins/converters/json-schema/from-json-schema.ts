@@ -1,8 +1,9 @@
 import { Documents, type Located } from '../../../formats/json/references.ts'
 import type { PlainJson, PlainJsonObject } from '../../../formats/json/schema-model.ts'
+import { JsonNumber } from '../../../formats/json-text.ts'
 import { expansionLimit } from '../../../java-compat/expansion-limit.ts'
 import { inHashOrder } from '../../../java-compat/hash-order.ts'
-import { jsonReader, parseExact } from '../../../java-compat/json/connect-json-reader.ts'
+import { type Exact, jsonReader } from '../../../java-compat/json/connect-json-reader.ts'
 import { SUM_TYPE_NAMES } from '../../../java-compat/sum-type-names.ts'
 import { DataError, type Field, type Schema, type SchemaType, STRING } from '../../../sdk/index.ts'
 import { isChoice, JSON_ENUM, JSON_PROP, KEY, NULL_WORD, ONE_OF, VALUE } from './names.ts'
@@ -26,7 +27,10 @@ type Context = FromJsonSchemaOptions & {
   readonly countSchema: () => void
 }
 
-/** Converts a JSON schema to a Connect schema. Throws a `DataError` if Connect cannot represent it. */
+/**
+ * Converts a JSON schema to a Connect schema. Numbers may be in the form of `parseExact`. Throws a `DataError` if Connect
+ * cannot represent it.
+ */
 export function fromJsonSchema(
   root: PlainJson,
   references: ReadonlyMap<string, PlainJson>,
@@ -232,7 +236,10 @@ function known<Type extends SchemaType>(word: PlainJson | undefined, types: read
 }
 
 function enumOf(words: readonly PlainJson[], { generalized }: Context): Schema {
-  const texts = words.map((word) => (word === null ? NULL_WORD : String(word)))
+  const texts = words.map((word: Exact) => {
+    if (word instanceof JsonNumber) return word.literal
+    return word === null ? NULL_WORD : String(word)
+  })
   const name = generalized ? SUM_TYPE_NAMES.enum : JSON_ENUM
   const parameters = texts.map((text, index) => [`${name}.${text}`, generalized ? String(index) : text])
   return { type: 'string', parameters: { [name]: '', ...Object.fromEntries(parameters) } }
@@ -296,11 +303,17 @@ function described(schema: Schema, value: PlainJsonObject, registered: number | 
     ...(typeof title === 'string' && { name: title }),
     ...(typeof version === 'number' && { version }),
     ...(typeof description === 'string' && { doc: description }),
-    ...(isObject(parameters) && { parameters: { ...schema.parameters, ...(parameters as Record<string, string>) } }),
+    ...(isObject(parameters) && { parameters: { ...schema.parameters, ...textsIn(parameters) } }),
   }
   if (fallback === undefined || fallback === null) return found
   const read = jsonReader(found, { nullsToDefaults: false, entries: 'objects', isChoice })
-  return { ...found, default: read(parseExact(JSON.stringify(fallback))) }
+  return { ...found, default: read(fallback as Exact) }
+}
+
+function textsIn(members: PlainJsonObject): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(members).filter((member): member is [string, string] => typeof member[1] === 'string'),
+  )
 }
 
 function listOf(json: PlainJson | undefined): readonly PlainJson[] | undefined {

@@ -42,7 +42,7 @@ export function jsonSchemaData(settings: JsonSchemaConverterSettings): SchemaDat
       }
     },
     reader(_parsed, source, version) {
-      const schema = fromJsonSchema(JSON.parse(source.text) as PlainJson, referencesOf(source), {
+      const schema = fromJsonSchema(exactSchema(source.text), exactReferencesOf(source), {
         optionalUnlessRequired: settings['use.optional.for.nonrequired'],
         flattenSingletons: settings['flatten.singleton.unions'],
         generalized,
@@ -70,6 +70,15 @@ function parsed(text: string) {
 
 function refuse(wrong: string | undefined): void {
   if (wrong !== undefined) throw new DataError(`the value is not valid for its schema: ${wrong}`)
+}
+
+/** With exact numbers, which defaults and enums can have. */
+function exactSchema(text: string): PlainJson {
+  return parseExact(text) as PlainJson
+}
+
+function exactReferencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, PlainJson> {
+  return new Map(dependencies.map(({ name, text }) => [name, exactSchema(text)]))
 }
 
 function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, PlainJson> {
