@@ -34,10 +34,12 @@ const NO_ALIASES: readonly never[] = []
 const ORDERS = ['ascending', 'descending', 'ignore'] as const
 
 /**
- * The maximum total length of full names, in characters: far more than schemas have. A type repeats the namespace of the
- * enclosing one, so that the total can be quadratic in the length of the text.
+ * The maximum total length of full names, in characters, and how much it grows with each character of the texts: far more
+ * than schemas have. A type repeats the namespace of the enclosing one, so that the total can be quadratic in the length of
+ * the text.
  */
 const NAMES_MAX = 4_000_000
+const NAMES_MAX_PER_CHARACTER = 16
 
 /** A schema that is available once all names of the text are known. */
 type Later = () => AvroSchema
@@ -57,6 +59,7 @@ export class AvroParser {
   #open: AvroSchema[] = []
   #checks: (() => void)[] = []
   #nameCharacters = 0
+  #nameCharactersMax = NAMES_MAX
 
   constructor(strict: boolean) {
     this.#strict = strict
@@ -65,6 +68,7 @@ export class AvroParser {
   parse(text: string): AvroSchema {
     this.#links = []
     this.#checks = []
+    this.#nameCharactersMax += text.length * NAMES_MAX_PER_CHARACTER
     const schema = this.#schema(readJson(text), '')
     for (const link of this.#links) link()
     for (const check of this.#checks) check()
@@ -237,10 +241,9 @@ export class AvroParser {
   #name(written: string, space: string): AvroName {
     const name = avroName(written, space)
     this.#nameCharacters += name.full.length
-    if (this.#nameCharacters > NAMES_MAX)
-      throw new SchemaError(
-        `the names of types, with their namespaces, have more than ${NAMES_MAX} characters in total`,
-      )
+    const max = this.#nameCharactersMax
+    if (this.#nameCharacters > max)
+      throw new SchemaError(`the names of types, with their namespaces, have more than ${max} characters in total`)
     return name
   }
 
