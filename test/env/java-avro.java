@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -96,7 +97,7 @@ class AvroOracle {
     Schema writer = parse(question.get("writer"), question);
     try {
       answer.put("refused", refuses(Resolver.resolve(Schema.applyAliases(writer, reader), reader), new HashSet<>()));
-      answer.put("unread", unread(reader, writer, new Random(question.path("seed").asLong())));
+      answer.put("unread", unread(reader, writer, new Random(question.path("seed").asLong()), answer.putArray("resolved")));
     } catch (AvroRuntimeException aliases) {
       answer.putNull("refused").put("unread", aliases.getMessage()); // They make two of one name, or break a default.
     }
@@ -122,30 +123,42 @@ class AvroOracle {
     return Arrays.stream(record.fieldActions).anyMatch(one -> refuses(one, seen));
   }
 
-  /** Why some value of the writer could not be read; null when all could. */
-  private static String unread(Schema reader, Schema writer, Random random) {
+  /** Why some value of the writer could not be read; null when all could. What is read is written again to `resolved`. */
+  private static String unread(Schema reader, Schema writer, Random random, ArrayNode resolved) {
     var datumReader = new GenericDatumReader<Object>(writer, reader);
-    var datumWriter = new GenericDatumWriter<Object>(writer);
     for (int round = 0; round < 20; round++) {
       byte[] bytes;
       try {
-        var out = new ByteArrayOutputStream();
-        BinaryEncoder encoder = EncoderFactory.get().binaryEncoder(out, null);
-        datumWriter.write(value(writer, random, 0), encoder);
-        encoder.flush();
-        bytes = out.toByteArray();
+        bytes = encoded(writer, value(writer, random, 0));
       } catch (StackOverflowError endless) {
         return null; // No value of it ends.
-      } catch (java.io.IOException error) {
-        throw new java.io.UncheckedIOException(error);
       }
+      Object read;
       try {
-        datumReader.read(null, DecoderFactory.get().binaryDecoder(bytes, null));
+        read = datumReader.read(null, DecoderFactory.get().binaryDecoder(bytes, null));
       } catch (Exception | StackOverflowError error) {
         return error.toString();
       }
+      try {
+        String hex = HexFormat.of().formatHex(encoded(reader, read));
+        resolved.addObject().put("written", HexFormat.of().formatHex(bytes)).put("read", hex);
+      } catch (RuntimeException error) {
+        // A default that Java reads and does not write.
+      }
     }
     return null;
+  }
+
+  private static byte[] encoded(Schema schema, Object value) {
+    try {
+      var out = new ByteArrayOutputStream();
+      BinaryEncoder encoder = EncoderFactory.get().binaryEncoder(out, null);
+      new GenericDatumWriter<Object>(schema).write(value, encoder);
+      encoder.flush();
+      return out.toByteArray();
+    } catch (java.io.IOException error) {
+      throw new java.io.UncheckedIOException(error);
+    }
   }
 
   private static Object value(Schema schema, Random random, int depth) {

@@ -58,6 +58,8 @@ export type Compared =
       readonly refused: boolean | null
       /** The error of reading a random value of the writer; null if all could be read. */
       readonly unread: string | null
+      /** Random values of the writer, and the same after they were read and written with the reader's schema; in hex. */
+      readonly resolved: readonly { readonly written: string; readonly read: string }[]
       readonly error?: never
     }
   | { readonly error: string }

@@ -17,9 +17,9 @@ type Read = (input: BinaryInput) => unknown
 
 /**
  * Creates a decoder of the Avro binary encoding that resolves data of `writer` to the schema `reader`, as Avro for Java:
- * types match by simple name or alias, fields that the reader does not have are omitted, and absent ones get their
- * default. Throws a `SchemaError` if the schemas do not match. The decoder throws an `Error` for bytes that are not a value
- * of the writer, and for a value of a branch or a symbol that the reader does not have.
+ * enums and fixed match by simple name or alias, records by their fields; fields that the reader does not have are omitted,
+ * and absent ones get their default. Throws a `SchemaError` if the schemas do not match. The decoder throws an `Error` for
+ * bytes that are not a value of the writer, and for a value of a branch or a symbol that the reader does not have.
  */
 export function avroDecoder(writer: AvroSchema, reader: AvroSchema, unions: UnionForm): (bytes: Buffer) => unknown {
   const read = new Resolver(unions).read(writer, reader)
@@ -43,8 +43,8 @@ class Resolver {
   read(writer: AvroSchema, reader: AvroSchema): Read {
     if (writer.type === 'union') return this.#anyBranch(writer, reader)
     if (reader.type === 'union') return this.#asBranch(writer, reader)
-    if (isNamed(writer) && isNamed(reader) && !matchesName(writer, reader)) throw mismatch(writer, reader)
     if (writer.type === 'record' && reader.type === 'record') return this.#record(writer, reader)
+    if (isNamed(writer) && isNamed(reader) && !matchesName(writer, reader)) throw mismatch(writer, reader)
     if (writer.type === 'array' && reader.type === 'array') return arrayOf(this.read(writer.items, reader.items))
     if (writer.type === 'map' && reader.type === 'map') return mapOf(this.read(writer.values, reader.values))
     if (writer.type === 'enum' && reader.type === 'enum') return enumOf(writer, reader)
@@ -67,12 +67,15 @@ class Resolver {
     }
   }
 
-  /** The first branch of the same type, otherwise the first one to which the writer's type is promoted. */
+  /** A branch with the name of the writer's type, otherwise of the same type, otherwise one to which it is promoted. */
   #asBranch(writer: AvroSchema, reader: AvroUnion): Read {
     const { branches } = reader
-    const sameName = branches.filter((branch) => branchName(branch) === branchName(writer))
-    const sameType = branches.filter((branch) => branch.type === writer.type)
-    for (const branch of new Set([...sameName, ...sameType, ...branches])) {
+    const sameType = branches.filter(({ type }) => type === writer.type)
+    const sameName = sameType.filter((branch) => branchName(branch) === branchName(writer))
+    // As in Java: of several records with the simple name, the last one; a number becomes a float only if nothing else fits.
+    const sameSimpleName = sameType.filter((branch) => simpleName(branch) === simpleName(writer)).toReversed()
+    const exact = branches.filter(({ type }) => type !== 'float')
+    for (const branch of new Set([...sameName, ...sameSimpleName, ...sameType, ...exact, ...branches])) {
       const read = this.#attempt(writer, branch)
       if (read instanceof SchemaError) continue
       const wrap = branchWrapper(reader, branch, this.#unions)
@@ -231,6 +234,11 @@ const SCALARS: Readonly<Partial<Record<AvroSchema['type'], Readonly<Partial<Reco
   bytes: { bytes, string: text },
 }
 
+function simpleName(schema: AvroSchema): string {
+  return isNamed(schema) ? schema.name.simple : schema.type
+}
+
+/** Records are resolved by their fields, whatever their names are. */
 function matchesName(writer: AvroNamed, reader: AvroNamed): boolean {
   return writer.name.simple === reader.name.simple || reader.aliases.some(({ full }) => full === writer.name.full)
 }

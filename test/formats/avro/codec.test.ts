@@ -108,6 +108,22 @@ describe('data that is resolved to a reader schema', () => {
     ['int as a branch', 'int', 5, ['null', 'double', 'string'], 5],
     ['the same type before others', 'int', 5, ['double', 'int'], { int: 5 }],
     ['a branch without a union', ['null', 'string'], 'x', 'string', 'x'],
+    ['int as double rather than as float', 'int', 5, ['float', 'double'], { double: 5 }],
+    ['int as float if there is no other number', 'int', 5, ['null', 'float'], 5],
+    [
+      'a record with another name',
+      { type: 'record', name: 'R', fields: [{ name: 'a', type: 'int' }] },
+      { a: 5 },
+      ['null', { type: 'record', name: 'S', fields: [{ name: 'a', type: 'long' }] }],
+      { a: 5 },
+    ],
+    [
+      'a record with the same name before others',
+      { type: 'record', name: 'n.R', fields: [] },
+      {},
+      ['S', 'x.R', 'n.R', 'T'].map((name) => ({ type: 'record', name, fields: [] })),
+      { 'n.R': {} },
+    ],
     ['a branch that the reader has, of others', ['int', 'boolean', 'string'], 'x', ['string', 'null'], 'x'],
   ])('is promoted and matched as in Java: %s', (_, writer, value, reader, result) => {
     expect(resolved(writer, reader, value)).toEqual(result)

@@ -1,7 +1,9 @@
 import { hash as hashOf } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { avroFormat } from '../../../src/formats/avro/avro-format.ts'
+import { avroFormat, type ParsedAvro } from '../../../src/formats/avro/avro-format.ts'
+import type { AvroSchema } from '../../../src/formats/avro/avro-schema.ts'
+import { avroCodec } from '../../../src/formats/avro/codec.ts'
 import { SchemaError } from '../../../src/formats/schema-error.ts'
 import { askJavaAvro, type Compared } from '../../env/java-avro.ts'
 import { describeOn, real } from '../../env/real.ts'
@@ -54,6 +56,27 @@ describeOn([java], 'compared with Apache Avro for Java', () => {
       { numRuns: RUNS },
     )
     expect(Math.min(seen.read, seen.refused)).toBeGreaterThan(CASES_MIN)
+  })
+
+  it('data is resolved to the same values of a compatible schema', async () => {
+    let seen = 0
+    await fc.assert(
+      fc.asyncProperty(random, async ({ schemas, seed }) => {
+        const theirs = await compared(schemas, seed)
+        fc.pre(theirs.error === undefined && theirs.refused === false && theirs.unread === null)
+        fc.pre(hasClearNames(schemas) && hasClearFields(schemas))
+        const [reader, writer] = schemas.map(
+          (schema) => (avroFormat.parse({ text: JSON.stringify(schema) }) as ParsedAvro).schema,
+        ) as [AvroSchema, AvroSchema]
+        const { decode } = avroCodec(writer, { reader })
+        const { encode } = avroCodec(reader)
+        const hex = (bytes: string) => Buffer.from(encode(decode(Buffer.from(bytes, 'hex')))).toString('hex')
+        expect(theirs.resolved.map(({ written }) => ({ written, read: hex(written) }))).toEqual(theirs.resolved)
+        seen += theirs.resolved.length
+      }),
+      { numRuns: RUNS },
+    )
+    expect(seen).toBeGreaterThan(CASES_MIN)
   })
 
   it('schemas are equivalent exactly when Schema.equals is true, including documentation and aliases', async () => {
