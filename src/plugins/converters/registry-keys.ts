@@ -8,6 +8,8 @@ The registry is accessed as by Confluent's client: over TLS with certificates in
 convert it), with Basic credentials or a bearer token. Failed requests are retried together with the record, within \`errors.retry.timeout\`;
 \`max.retries\` and \`retries.*\` have no effect. Not supported: \`proxy.*\`, \`request.header.*\`, \`use.latest.with.metadata\`,
 \`context.name.strategy\`, OAuth tokens, and rules of data contracts.
+
+A record is rejected if its schema has more than 100,000 fields, where a type counts at each place that uses it.
 `
 
 /** Schema ids are written as a prefix of the data. Confluent's option to write them to headers is not supported. */
