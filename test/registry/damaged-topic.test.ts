@@ -101,3 +101,22 @@ it('a registry whose topic was deleted does not start with an empty one, unless 
   const emptied = await start(backend, { 'brokerstore.topic.skip.validation': 'true' })
   expect(await emptied.register('s', '"int"')).toMatchObject({ status: 200, body: { id: 1 } })
 })
+
+it.each<[what: string, value: string, id: number]>([
+  ['with a rule set that is not supported', '{"subject":"s","version":2,"id":7,"schema":"\\"long\\"","ruleSet":5}', 8],
+  ['that is not JSON, without knowing its ID', '{"subject":"s","ver', 2],
+])('a registry does not assign the number and the ID of a version %s', async (_, value, id) => {
+  const { backend } = await openLog()
+  const first = await start(backend, { 'schema.compatibility.level': 'NONE' })
+  await first.register('s', '"int"')
+  const producer = await first.broker.producer({})
+  const key = Buffer.from('{"keytype":"SCHEMA","subject":"s","version":2,"magic":1}')
+  await producer.send([{ topic: '_schemas', partition: 0, key, value: Buffer.from(value) }])
+  await producer.close()
+  await first.stop()
+  const registry = await start(backend, { 'schema.compatibility.level': 'NONE' })
+  const versions = async () => (await fetch(`${registry.url}/subjects/s/versions`)).json()
+  expect(await versions()).toEqual([1])
+  expect(await registry.register('s', '"string"')).toMatchObject({ status: 200, body: { version: 3, id } })
+  expect(await versions()).toEqual([1, 3])
+})

@@ -2,7 +2,7 @@ import { contextOf } from '../../formats/qualified-subject.ts'
 import { notPermitted, RegistryError } from '../model/registry-error.ts'
 import type { SchemaContent } from '../model/schema.ts'
 import type { Subject } from '../model/subject.ts'
-import type { RegistryView } from '../store/registry-state.ts'
+import type { RegistryView } from '../store/registry-view.ts'
 
 const ID_MAX = 2 ** 31 - 1
 

@@ -24,7 +24,7 @@ import {
 import { modeInScope } from '../queries/effective-config.ts'
 import { checkCompatibility } from '../queries/find-incompatibilities.ts'
 import { lookUpSchema } from '../queries/schema-lookup.ts'
-import type { RegistryView } from '../store/registry-state.ts'
+import type { RegistryView } from '../store/registry-view.ts'
 import {
   type AssociationChange,
   type AssociationRequest,

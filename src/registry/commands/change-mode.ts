@@ -1,9 +1,9 @@
 import { type Mode, REGISTRY_MODES } from '../../clients/registry-client.ts'
 import { contextOf } from '../../formats/qualified-subject.ts'
 import { invalidMode, notPermitted, referenceExists, subjectNotFound } from '../model/registry-error.ts'
-import { GLOBAL, isContext, type Subject } from '../model/subject.ts'
+import { GLOBAL, isContext, isWithin, type Subject } from '../model/subject.ts'
 import { modeInScope } from '../queries/effective-config.ts'
-import { isWithin, type RegistryView } from '../store/registry-state.ts'
+import type { RegistryView } from '../store/registry-view.ts'
 import type { Decision, DecisionContext } from './decision-types.ts'
 import { checkModeMutable } from './mode-checks.ts'
 

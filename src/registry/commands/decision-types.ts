@@ -1,7 +1,7 @@
 import type { Defaults } from '../queries/effective-config.ts'
 import type { ParsedSchemas } from '../queries/parsed-schemas.ts'
 import type { RegistryRecord } from '../store/registry-record.ts'
-import type { RegistryView } from '../store/registry-state.ts'
+import type { RegistryView } from '../store/registry-view.ts'
 import type { DecisionResults } from './decision-results.ts'
 
 /** The result of a command: the records to write, in order and in one batch, and the answer once they are written. */

@@ -11,7 +11,7 @@ import {
 import type { SchemaVersion } from '../model/schema.ts'
 import type { Subject } from '../model/subject.ts'
 import { findVersion, type VersionSelector } from '../queries/schema-lookup.ts'
-import type { RegistryView } from '../store/registry-state.ts'
+import type { RegistryView } from '../store/registry-view.ts'
 import type { Decision, DecisionContext } from './decision-types.ts'
 import { checkWritable } from './mode-checks.ts'
 

@@ -3,7 +3,7 @@ import { contextOf } from '../../formats/qualified-subject.ts'
 import { notPermitted } from '../model/registry-error.ts'
 import type { Subject } from '../model/subject.ts'
 import { type Defaults, modeInScope } from '../queries/effective-config.ts'
-import type { RegistryView } from '../store/registry-state.ts'
+import type { RegistryView } from '../store/registry-view.ts'
 
 // What the mode of a subject, or else of its context or of the registry, allows.
 

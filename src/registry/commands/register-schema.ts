@@ -9,7 +9,7 @@ import { configInScope, type EffectiveConfig, modeInScope } from '../queries/eff
 import { findIncompatibilities } from '../queries/find-incompatibilities.ts'
 import { findEquivalent, findSchema, type ResolvedSchema, resolveSchema, withType } from '../queries/schema-lookup.ts'
 import type { StoredSchema } from '../store/registry-record.ts'
-import type { RegistryView } from '../store/registry-state.ts'
+import type { RegistryView } from '../store/registry-view.ts'
 import { assignSchemaId } from './assign-schema-id.ts'
 import { type Decision, type DecisionContext, nothingToWrite } from './decision-types.ts'
 import { hasDefaults, inheritMetadata } from './inherited-metadata.ts'
@@ -89,7 +89,7 @@ export function decideRegister(
   const mode = modeInScope(view, subject, defaults)
   checkRegisterable(mode, subject, request.id)
   const versions = view.versions(subject)
-  const next = (versions.at(-1)?.version ?? 0) + 1
+  const next = view.versionMax(subject) + 1
   const importing = isImporting(mode)
   const sent = importing ? request.schema : completeSchema(context, request, config, next)
   const schema = resolveSchema(context, subject, sent, {

@@ -1,4 +1,10 @@
-import { DEFAULT_CONTEXT, GLOBAL_CONTEXT, qualifySubject, splitSubject } from '../../formats/qualified-subject.ts'
+import {
+  contextOf,
+  DEFAULT_CONTEXT,
+  GLOBAL_CONTEXT,
+  qualifySubject,
+  splitSubject,
+} from '../../formats/qualified-subject.ts'
 import { invalidSubject } from './registry-error.ts'
 
 /**
@@ -24,6 +30,11 @@ export function contextSubject(context: string): Subject | null {
 
 export function isContext(subject: Subject): boolean {
   return subject.startsWith(':') && splitSubject(subject).name === ''
+}
+
+/** Whether the scope of a config, mode or clear record includes the subject; null includes everything. */
+export function isWithin(subject: Subject, scope: Subject | null): boolean {
+  return scope === null || subject === scope || (isContext(scope) && contextOf(scope) === contextOf(subject))
 }
 
 /** Parses a context name: `c`, `.c` and `:.c:` are the same context. Undefined if the name is invalid. */

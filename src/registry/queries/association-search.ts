@@ -1,6 +1,6 @@
 import type { AssociationLifecycle, StoredAssociation } from '../model/association.ts'
 import type { Subject } from '../model/subject.ts'
-import type { RegistryView } from '../store/registry-state.ts'
+import type { RegistryView } from '../store/registry-view.ts'
 
 export type AssociationFilter = {
   readonly resourceType?: string | undefined

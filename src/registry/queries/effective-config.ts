@@ -2,7 +2,7 @@ import type { Mode } from '../../clients/registry-client.ts'
 import { contextOf } from '../../formats/qualified-subject.ts'
 import { contextSubject, GLOBAL, type Subject } from '../model/subject.ts'
 import { type Config, inheritConfig } from '../model/subject-config.ts'
-import type { RegistryView } from '../store/registry-state.ts'
+import type { RegistryView } from '../store/registry-view.ts'
 
 export type EffectiveConfig = Config & Required<Pick<Config, 'compatibilityLevel'>>
 export type Defaults = { readonly config: EffectiveConfig; readonly mode: Mode }

@@ -8,7 +8,7 @@ import { invalidSchema } from '../model/registry-error.ts'
 import type { SchemaContent } from '../model/schema.ts'
 import { Formats } from '../model/schema-types.ts'
 import { type Subject, toSubject } from '../model/subject.ts'
-import type { RegistryView } from '../store/registry-state.ts'
+import type { RegistryView } from '../store/registry-view.ts'
 
 /** The parts of a content that the parser needs. */
 export type SchemaInput = Pick<SchemaContent, 'type' | 'text' | 'references'>

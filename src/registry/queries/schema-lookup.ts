@@ -8,7 +8,7 @@ import { invalidSchema, schemaNotFound, subjectNotFound, versionNotFound } from 
 import { guidOf, type SchemaContent, type SchemaVersion, type SentSchema } from '../model/schema.ts'
 import { VERSION_PROPERTY, withProperty } from '../model/schema-metadata.ts'
 import { type Subject, toSubject } from '../model/subject.ts'
-import type { RegistryView } from '../store/registry-state.ts'
+import type { RegistryView } from '../store/registry-view.ts'
 import { configInScope } from './effective-config.ts'
 
 /** A sent schema after parsing: its canonical content, and the parsed schema. */

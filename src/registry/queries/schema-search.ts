@@ -2,7 +2,7 @@ import { contextOf, DEFAULT_CONTEXT, splitSubject } from '../../formats/qualifie
 import { RegistryError, schemaNotFound } from '../model/registry-error.ts'
 import type { SchemaVersion } from '../model/schema.ts'
 import { ALL_CONTEXTS, type Subject, toSubject } from '../model/subject.ts'
-import type { RegistryView } from '../store/registry-state.ts'
+import type { RegistryView } from '../store/registry-view.ts'
 
 /** Whether the principal may read a subject. Searches skip the subjects that it may not read. */
 export type IsReadable = (subject: Subject) => boolean

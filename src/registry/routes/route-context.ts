@@ -21,7 +21,7 @@ import {
 import type { WriteErrorMessages } from '../model/write-error-messages.ts'
 import type { Registry } from '../registry.ts'
 import type { RegistryValues } from '../settings.ts'
-import type { RegistryView } from '../store/registry-state.ts'
+import type { RegistryView } from '../store/registry-view.ts'
 import { operationOn } from './acl-operations.ts'
 import {
   booleanParameter,

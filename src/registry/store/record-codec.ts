@@ -1,5 +1,6 @@
 import type { ZodType } from 'zod'
 import { type Mode, REGISTRY_MODES } from '../../clients/registry-client.ts'
+import { messageOf } from '../../common/errors.ts'
 import type { FormatType } from '../../formats/format.ts'
 import type { SchemaReference } from '../../formats/references.ts'
 import { type RuleSet, ruleSetSpec } from '../model/rule-set.ts'
@@ -39,18 +40,37 @@ export class RecordCodec {
     }
   }
 
-  /** An empty value is a tombstone, like a null value. Throws an `Error` that states why the record cannot be read. */
+  /**
+   * An empty value is a tombstone, like a null value. Throws an `Error` that states why the record cannot be read, an
+   * `UnreadableVersionError` if it is that of a version.
+   */
   decode(key: Buffer | null, value: Buffer | null): RegistryRecord {
     const text = key?.toString('utf8') ?? ''
     const plain = plainKey(text)
     const members = plain ?? membersOf(text, 'key')
-    const record = toRecord(members, value === null || value.length === 0 ? null : membersOf(String(value), 'value'))
+    const valueText = value === null || value.length === 0 ? null : String(value)
+    const record =
+      members['keytype'] === 'SCHEMA'
+        ? toSchemaRecord(members, valueText)
+        : toRecord(members, valueText === null ? null : membersOf(valueText, 'value'))
     const isOurs = plain && record.kind === 'schema' && record.subject === plain.subject
     if (record.kind !== 'none' && !isOurs) {
       const ours = keyText(record)
       if (ours !== text) this.#asRead.set(ours, text)
     }
     return record
+  }
+}
+
+/** A version whose record cannot be read. Its ID is undefined if that cannot be read either. */
+export type UnreadableVersion = { readonly subject: Subject; readonly version: number; readonly id: number | undefined }
+
+export class UnreadableVersionError extends Error {
+  readonly version: UnreadableVersion
+
+  constructor(version: UnreadableVersion, cause: unknown) {
+    super(messageOf(cause), { cause })
+    this.version = version
   }
 }
 
@@ -138,7 +158,6 @@ function schemaValue({ subject, version, id, content, deleted, extra }: Recorded
 // ── reading ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 function toRecord(key: RecordMembers, value: RecordMembers | null): RegistryRecord {
-  if (key['keytype'] === 'SCHEMA') return toSchemaRecord(key, value)
   const subject = nullableSubject(key['subject'])
   switch (key['keytype']) {
     case 'CONFIG':
@@ -176,25 +195,22 @@ const SCHEMA_MEMBERS: ReadonlySet<string> = new Set([
 const NONE: RecordMembers = Object.freeze({})
 const NO_REFERENCES: readonly SchemaReference[] = Object.freeze([])
 
-function toSchemaRecord(key: RecordMembers, value: RecordMembers | null): RegistryRecord {
+function toSchemaRecord(key: RecordMembers, valueText: string | null): RegistryRecord {
   const magic = key['magic'] ?? 0
   if (magic !== 0 && magic !== 1) throw new Error(`its key has magic ${String(magic)}; supported are 0 and 1`)
   const subject = toSubject(toText(key['subject'], 'subject'))
   const version = toInteger(key['version'], 'version')
-  if (!value) return { kind: 'schema', subject, version, value: null }
-  const extra = unknownMembers(value)
-  return {
-    kind: 'schema',
-    subject,
-    version,
-    value: {
-      subject,
-      version,
-      id: toInteger(value['id'], 'id'),
-      content: toContent(value, extra['md5']),
-      deleted: value['deleted'] === true,
-      extra,
-    },
+  if (valueText === null) return { kind: 'schema', subject, version, value: null }
+  let id: number | undefined
+  try {
+    const value = membersOf(valueText, 'value')
+    id = toInteger(value['id'], 'id')
+    const extra = unknownMembers(value)
+    const content = toContent(value, extra['md5'])
+    const deleted = value['deleted'] === true
+    return { kind: 'schema', subject, version, value: { subject, version, id, content, deleted, extra } }
+  } catch (error) {
+    throw new UnreadableVersionError({ subject, version, id }, error)
   }
 }
 

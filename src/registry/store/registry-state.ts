@@ -2,14 +2,17 @@ import type { Mode } from '../../clients/registry-client.ts'
 import { contextOf, DEFAULT_CONTEXT } from '../../formats/qualified-subject.ts'
 import type { StoredAssociation } from '../model/association.ts'
 import { guidOf, type SchemaVersion } from '../model/schema.ts'
-import { isContext, type Subject, toSubject } from '../model/subject.ts'
+import { isWithin, type Subject, toSubject } from '../model/subject.ts'
 import type { Config } from '../model/subject-config.ts'
 import { AssociationIndex } from './association-index.ts'
 import { IntegerMap } from './integer-map.ts'
+import type { UnreadableVersion } from './record-codec.ts'
 import { Referrers } from './referrers.ts'
 import type { RecordedSchema, RegistryRecord } from './registry-record.ts'
+import type { RegistryView } from './registry-view.ts'
 import { doubled } from './schema-contents.ts'
 import { SchemaVersions } from './schema-versions.ts'
+import { UnreadableVersions } from './unreadable-versions.ts'
 
 /** The result of applying a record, for the log and the metrics. An `id-conflict` record is ignored. */
 export type ApplyResult = 'registered' | 'deleted' | 'id-conflict' | 'other'
@@ -29,40 +32,6 @@ const TEXTS_MAX = 1_000
 /** Maximum number of versions whose contents are indexed later. A record that needs the whole index blocks the thread for up to 0.25 s. */
 const UNINDEXED_MAX = 100_000
 
-/** Read access to the current state, for decisions and responses. */
-export interface RegistryView {
-  /** Changes with every applied record. */
-  readonly revision: number
-  /** In ascending order, including soft-deleted versions. Empty if the subject does not exist. */
-  versions(subject: Subject): readonly SchemaVersion[]
-  version(subject: Subject, version: number): SchemaVersion | undefined
-  /** The highest version that is not deleted. */
-  latest(subject: Subject): SchemaVersion | undefined
-  /** Whether the subject has a version that is not deleted. */
-  isLive(subject: Subject): boolean
-  /** The versions with an ID, oldest record first. Each is created when it is read, because an ID can have very many. */
-  holders(context: string, id: number): Generator<SchemaVersion, void>
-  idOf(context: string, guid: string): number | undefined
-  idMax(context: string): number
-  subjects(): Iterable<Subject>
-  /** The versions whose references name this version. */
-  referrers(subject: Subject, version: number): readonly SchemaVersion[]
-  config(subject: Subject | null): Config | undefined
-  mode(subject: Subject | null): Mode | undefined
-  /** The subjects and contexts for which a mode is set; null is the default context. */
-  modeSubjects(): readonly (Subject | null)[]
-  /** The names whose config has this subject as `alias`. */
-  aliasesOf(subject: Subject): readonly Subject[]
-  /** Whether a context contains a version, including soft-deleted versions. */
-  isInUse(context: string): boolean
-  /** The contexts that contain a version or have a context record: the default context, then the others, sorted. */
-  contexts(): readonly string[]
-  isKnownContext(context: string): boolean
-  associations(): Iterable<StoredAssociation>
-  associationsOfSubject(subject: Subject): readonly StoredAssociation[]
-  associationsOfResource(resourceId: string): readonly StoredAssociation[]
-}
-
 /**
  * The state of the registry, built from the records of its topic. Every instance that applies the same records in the
  * same order has the same state. Versions are rows of arrays; the objects that are returned are created when they are
@@ -81,6 +50,7 @@ export class RegistryState implements RegistryView {
   readonly #configs = new Map<Subject | null, Config>()
   readonly #modes = new Map<Subject | null, Mode>()
   readonly #associations = new AssociationIndex()
+  readonly #unreadable = new UnreadableVersions()
   /** Versions whose contents are not indexed by GUID yet, in the order of their records: rows from `#indexedTo` on. */
   #unindexed: number[] = []
   #indexedTo = 0
@@ -99,6 +69,7 @@ export class RegistryState implements RegistryView {
     this.#revision += 1
     switch (record.kind) {
       case 'schema':
+        this.#unreadable.delete(record.subject, record.version)
         return record.value ? this.#put(record.value, timestampMs) : this.#remove(record.subject, record.version)
       case 'config':
         setOrDelete(this.#configs, record.subject, record.value)
@@ -122,12 +93,25 @@ export class RegistryState implements RegistryView {
     }
   }
 
+  /** Keeps the number and the ID of a version from being assigned to another schema. */
+  applyUnreadable({ subject, version, id = 0 }: UnreadableVersion): void {
+    this.#revision += 1
+    this.#unreadable.add(subject, version)
+    const context = this.#context(contextOf(subject))
+    context.idMax = Math.max(context.idMax, id)
+  }
+
   get revision(): number {
     return this.#revision
   }
 
   versions(subject: Subject): readonly SchemaVersion[] {
     return (this.#subjects.get(subject) ?? []).map((row) => this.#versions.get(row))
+  }
+
+  versionMax(subject: Subject): number {
+    const row = this.#subjects.get(subject)?.at(-1)
+    return Math.max(row === undefined ? 0 : this.#versions.number(row), this.#unreadable.max(subject))
   }
 
   version(subject: Subject, version: number): SchemaVersion | undefined {
@@ -384,11 +368,6 @@ export class RegistryState implements RegistryView {
     this.#contexts.set(name, made)
     return made
   }
-}
-
-/** Whether the scope of a config, mode or clear record includes the subject; null includes everything. */
-export function isWithin(subject: Subject, scope: Subject | null): boolean {
-  return scope === null || subject === scope || (isContext(scope) && contextOf(scope) === contextOf(subject))
 }
 
 function setOrDelete<Key, Value>(map: Map<Key, Value>, key: Key, value: Value | null): void {

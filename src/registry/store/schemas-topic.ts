@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../../common/clock.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import type { RegistryValues } from '../settings.ts'
 import { evidenceOfLeader, rememberLeader } from './leader-evidence.ts'
-import { noopRecord, type RawRecord, RecordCodec } from './record-codec.ts'
+import { noopRecord, type RawRecord, RecordCodec, UnreadableVersionError } from './record-codec.ts'
 import type { RegistryRecord } from './registry-record.ts'
 import type { ApplyResult, RegistryState } from './registry-state.ts'
 
@@ -104,8 +104,9 @@ export async function openSchemasTopic(
       }
       onRecord(applied, record)
     },
-    onUnreadable: () => {
+    onUnreadable: ({ error }) => {
       hasRecords = true
+      if (error instanceof UnreadableVersionError) state.applyUnreadable(error.version)
       onRecord('unreadable')
     },
     onFailed: (error) => {
