@@ -8,9 +8,17 @@ import type { PlainJson, PlainJsonObject } from './schema-model.ts'
 
 /** Deeper nesting indicates a circular `$ref`. */
 const DEPTH_MAX = 500
+/**
+ * How often schemas are visited for each value in a record. A schema that `allOf` names twice is visited twice, and so are its
+ * own branches: the number can grow exponentially with the schema.
+ */
+const VISITS_PER_VALUE_MAX = 100
+const VISITS_MIN = 10_000
 
 /** The context of one transformation. */
 type Walk = {
+  /** How many more schemas may be visited. */
+  visitsLeft: number
   readonly documents: Documents
   readonly transform: FieldTransform
   readonly fits: (schema: PlainJson, value: unknown) => boolean
@@ -42,11 +50,18 @@ export function jsonFieldTransformer(source: SchemaSource): (value: unknown, tra
     return check(value) === undefined
   }
   return (value, transform) =>
-    transformIn({ documents, transform, fits }, value, { at: documents.root, path: '$', field: undefined, depth: 0 })
+    transformIn({ visitsLeft: visitsMax(value), documents, transform, fits }, value, {
+      at: documents.root,
+      path: '$',
+      field: undefined,
+      depth: 0,
+    })
 }
 
 function transformIn(walk: Walk, value: unknown, location: Location): unknown {
   const schema = location.at.value
+  walk.visitsLeft -= 1
+  if (walk.visitsLeft < 0) throw new SchemaError(`${location.path}: too many subschemas apply to the same value`)
   if (value === null || value === undefined || !isObject(schema)) return value
   if (location.depth > DEPTH_MAX)
     throw new SchemaError(`${location.path}: the schema is nested deeper than ${DEPTH_MAX}`)
@@ -65,6 +80,22 @@ function transformIn(walk: Walk, value: unknown, location: Location): unknown {
     return transformChildren(walk, value, location, schema)
   // Confluent's clients skip values without a known type; here a rule can reject them.
   return location.field ? walk.transform(location.field, typeOf(schema, value), value) : value
+}
+
+function visitsMax(value: unknown): number {
+  return VISITS_MIN + VISITS_PER_VALUE_MAX * countValues(value)
+}
+
+function countValues(root: unknown): number {
+  const open = [root]
+  let count = 0
+  while (open.length > 0) {
+    const value = open.pop()
+    count += 1
+    if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) continue
+    for (const member of Object.values(value)) open.push(member)
+  }
+  return count
 }
 
 function toSubschema(location: Location, schema: PlainJson): Location {

@@ -50,6 +50,26 @@ describe('jsonFieldTransformer', () => {
     expect(transformed('anyOf')).toEqual({ f: '<<a>>' })
   })
 
+  it('rejects a schema whose branches name each other twice, in bounded time', () => {
+    const definitions = Object.fromEntries(
+      Array.from({ length: 60 }, (_, at) => {
+        const next = { $ref: `#/definitions/d${at + 1}` }
+        return [`d${at}`, at < 59 ? { allOf: [next, next] } : { properties: { f: { type: 'string' } } }]
+      }),
+    )
+    const transform = jsonFieldTransformer({ text: JSON.stringify({ $ref: '#/definitions/d0', definitions }) })
+    expect(() => transform({ f: 'a' }, recordingTransform().transform)).toThrow(
+      '$: too many subschemas apply to the same value',
+    )
+  })
+
+  it('transforms a value with many members', () => {
+    const value = { f: Array.from({ length: 100_000 }, () => 'a') }
+    const { transform, seen } = recordingTransform()
+    jsonFieldTransformer({ text: JSON.stringify(object({ items: { type: 'string' } })) })(value, transform)
+    expect(seen).toHaveLength(100_000)
+  })
+
   it('passes the tags of the property, also of a referenced document', () => {
     const { transform, tags } = recordingTransform()
     const text = JSON.stringify(object({ type: 'string', 'confluent:tags': ['PII'] }))

@@ -1,4 +1,5 @@
 import { type Json, JsonNumber, type JsonObject, parseJson, printJson } from '../../../formats/json-text.ts'
+import { withoutTrailingZeros } from '../../../java-compat/decimal-text.ts'
 import { inHashOrder } from '../../../java-compat/hash-order.ts'
 import { hasTextKeys, jsonWriter } from '../../../java-compat/json/connect-json-writer.ts'
 import { SUM_TYPE_NAMES } from '../../../java-compat/sum-type-names.ts'
@@ -116,7 +117,7 @@ function defaultOf(schema: Schema, { decimals }: ToJsonSchemaOptions): Json | un
 
 /** Java writes numbers in schemas without trailing zeros. */
 function shortened(json: Json): Json {
-  if (json instanceof JsonNumber) return new JsonNumber(json.literal.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, ''))
+  if (json instanceof JsonNumber) return new JsonNumber(withoutTrailingZeros(json.literal))
   if (Array.isArray(json)) return json.map(shortened)
   return json instanceof Map ? new Map([...json].map(([key, value]) => [key, shortened(value)])) : json
 }

@@ -1,3 +1,4 @@
+import { withoutTrailingZeros } from '../../../../../java-compat/decimal-text.ts'
 import {
   BYTES,
   bigintToBytes,
@@ -94,7 +95,7 @@ function decimalAt(text: string, scale: number): Decimal {
 
 /** Removes the zeros at the end of the fraction, as Debezium does. */
 function variableScale(text: string): { readonly scale: number; readonly value: Buffer } {
-  const { unscaled, scale } = decimalParts(text.endsWith('0') && text.includes('.') ? text.replace(/\.?0+$/, '') : text)
+  const { unscaled, scale } = decimalParts(withoutTrailingZeros(text))
   return { scale, value: bigintToBytes(unscaled) }
 }
 
