@@ -26,7 +26,10 @@ export class LeaderDuties {
   async cleanUp(): Promise<void> {
     const { configs, statuses } = this.#options
     await Promise.all(findObsoleteStatuses(configs.state, statuses.state).map((key) => statuses.delete(key)))
-    for (const name of configs.state.deletedConnectorsWithRecords()) await configs.deleteRemainingRecords(name)
+    for (const name of configs.state.deletedConnectorsWithRecords()) {
+      await this.#zombieFencing.fenceDeleted(name)
+      await configs.deleteRemainingRecords(name)
+    }
     await this.#sessionKey.rotate()
   }
 

@@ -32,16 +32,23 @@ export class ZombieFencing {
     return fencing
   }
 
+  /**
+   * Fences the tasks of a deleted connector. Must be done before its fencing record is deleted: without the record, a new connector
+   * of this name would not fence a task that a worker without connection still runs.
+   */
+  async fenceDeleted(name: string): Promise<void> {
+    await this.#fenceTasks(name, this.#options.configs.state.fencedTasks(name) ?? 0)
+  }
+
   async #fence(name: string): Promise<void> {
-    const { configs, broker, groupId } = this.#options
+    const { configs } = this.#options
     await configs.readToEnd()
     const { pendingFencing, fencedTasks, tasks, taskGeneration } = this.#requireSource(name)
     if (!pendingFencing) return
     // A starting task fences its own predecessor, so nothing is left to fence if the connector had one task and has one
     // now.
     const olderTasks = fencedTasks === 1 && tasks.length === 1 ? 0 : (fencedTasks ?? 0)
-    const ids = Array.from({ length: olderTasks }, (_, task) => transactionalIdOf(groupId, { connector: name, task }))
-    await Promise.all(ids.map((id) => fenceProducer(broker, id)))
+    await this.#fenceTasks(name, olderTasks)
     await configs.readToEnd()
     if (this.#requireSource(name).taskGeneration !== taskGeneration) {
       throw new WorkerError(
@@ -50,6 +57,12 @@ export class ZombieFencing {
       )
     }
     await configs.write([{ kind: 'fencing', connector: name, tasks: tasks.length }])
+  }
+
+  async #fenceTasks(name: string, count: number): Promise<void> {
+    const { broker, groupId } = this.#options
+    const ids = Array.from({ length: count }, (_, task) => transactionalIdOf(groupId, { connector: name, task }))
+    await Promise.all(ids.map((id) => fenceProducer(broker, id)))
   }
 
   #requireSource(name: string): ConnectorState {

@@ -59,9 +59,9 @@ export class ConfigState {
     return this.#connectors.get(connector)?.taskCount ?? 0
   }
 
-  /** Whether the topic has a fencing record of this connector. */
-  isFenced(connector: string): boolean {
-    return this.#connectors.get(connector)?.fencedTasks !== undefined
+  /** The number of tasks in the last fencing record of this connector, which may be deleted; undefined if there is none. */
+  fencedTasks(connector: string): number | undefined {
+    return this.#connectors.get(connector)?.fencedTasks
   }
 
   apply(record: ConfigRecord): void {

@@ -84,7 +84,8 @@ export class ConfigStore {
       { length: this.state.taskRecordCount(connector) },
       (_, task): ConfigRecord => ({ kind: 'task', connector, task, config: null }),
     )
-    const fencing: ConfigRecord[] = this.state.isFenced(connector) ? [{ kind: 'fencing', connector, tasks: null }] : []
+    const isFenced = this.state.fencedTasks(connector) !== undefined
+    const fencing: ConfigRecord[] = isFenced ? [{ kind: 'fencing', connector, tasks: null }] : []
     await this.write([...records, { kind: 'commit', connector, tasks: null }, ...fencing])
   }
 

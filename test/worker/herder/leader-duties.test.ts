@@ -12,6 +12,19 @@ import { addConnector } from '../../support/work-runner.ts'
 
 const HOUR_MS = 3_600_000
 
+it('cleanUp fences the tasks of a deleted connector before it deletes the record of how many there were', async () => {
+  const { leader, configs, fenced, written, onFenced } = createLeader()
+  addConnector(configs, 3)
+  await leader.fenceZombieSourceTasks('c')
+  configs.apply({ kind: 'connector', connector: 'c', config: null })
+  onFenced(() => expect(configs.fencedTasks('c')).toBe(3))
+  await leader.cleanUp()
+  expect(fenced).toEqual(['workers-c-0', 'workers-c-1', 'workers-c-2'])
+  expect(written).toContainEqual({ kind: 'fencing', connector: 'c', tasks: null })
+  await leader.cleanUp()
+  expect(fenced).toHaveLength(3)
+})
+
 describe('fenceZombieSourceTasks', () => {
   it('fences the tasks of the previous set, once for concurrent requests', async () => {
     const { leader, configs, fenced, written } = createLeader()
@@ -90,6 +103,10 @@ function createLeader() {
   const written: ConfigRecord[] = []
   const fenced: string[] = []
   const clock = new FakeClock()
+  const write = async (records: readonly ConfigRecord[]) => {
+    written.push(...records)
+    for (const record of records) configs.apply(record)
+  }
   let isLeader = true
   let afterFencing = () => {}
   const leader = new LeaderDuties({
@@ -105,10 +122,12 @@ function createLeader() {
     configs: {
       state: configs,
       readToEnd: async () => undefined,
-      write: async (records: readonly ConfigRecord[]) => {
-        written.push(...records)
-        for (const record of records) configs.apply(record)
-      },
+      write,
+      deleteRemainingRecords: (connector: string) =>
+        write([
+          { kind: 'commit', connector, tasks: null },
+          { kind: 'fencing', connector, tasks: null },
+        ]),
     } as unknown as ConfigStore,
     statuses: { state: new StatusState() } as unknown as StatusStore,
     isLeader: () => isLeader,
