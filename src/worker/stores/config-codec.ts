@@ -127,6 +127,9 @@ function withConfig(json: Json | null, make: (config: RawConfig | null) => Confi
   return make(inJavaOrder(Object.fromEntries(texts) as RawConfig))
 }
 
+/** A larger number of tasks can only be damage. The state, the leader and the cleanup have an entry for each task. */
+const TASKS_MAX = 1_000_000
+
 function withCount(
   json: Json | null,
   member: string,
@@ -134,7 +137,9 @@ function withCount(
 ): ConfigRecord | undefined {
   if (json === null) return make(null)
   const count = json[member]
-  return Number.isInteger(count) ? make(count as number) : undefined
+  return Number.isInteger(count) && (count as number) >= 0 && (count as number) <= TASKS_MAX
+    ? make(count as number)
+    : undefined
 }
 
 /** Workers before Kafka Connect 3.5 read only `state` and do not know STOPPED, so they pause the connector. */

@@ -30,6 +30,8 @@ describe('config records', () => {
     ['an unknown target state', 'target-state-a', '{"state":"DANCING"}'],
     ['a task without a number', 'task-a', '{"properties":{}}'],
     ['a count that is not a number', 'commit-a', '{"tasks":"many"}'],
+    ['a negative count', 'tasks-fencing-a', '{"task-count":-1}'],
+    ['a count for which a worker has no memory', 'commit-a', '{"tasks":2147483647}'],
     ['a value that is not an object', 'connector-a', '[]'],
   ])('are ignored: %s', (_, key, value) => {
     expect(parseConfigRecord(key, value)).toBeUndefined()
