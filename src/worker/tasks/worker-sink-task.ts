@@ -301,7 +301,10 @@ export class WorkerSinkTask {
     await this.#delivery?.idle()
     const positions = partitions.length > 0 ? await this.#plugin?.open?.(partitions) : undefined
     if (positions !== undefined && positions.length > 0) this.#consumer?.seek(positions)
-    if (this.#paused || this.#delivery?.isBlocked) this.#consumer?.pause(partitions)
+    // As in Kafka Connect, a partition that the task keeps stays paused, and one that it gets again later does not.
+    const assigned = new Set(partitions.map(partitionKey))
+    this.#pausedBySink = this.#pausedBySink.filter((partition) => assigned.has(partitionKey(partition)))
+    this.#consumer?.pause(this.#paused || this.#delivery?.isBlocked ? partitions : this.#pausedBySink)
     this.#context.counters.partitions += partitions.length
   }
 

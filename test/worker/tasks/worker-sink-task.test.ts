@@ -282,27 +282,6 @@ describeConcurrently('WorkerSinkTask', () => {
     expect(await broker.groups.offsets('connect-out')).toEqual([])
   })
 
-  it('does not retry the records of partitions that were reassigned meanwhile', async () => {
-    const broker = await openTestBroker()
-    await broker.topics.create({ name: 'lines', partitions: 2 })
-    const producer = await broker.producer()
-    await producer.send([0, 1].map((partition) => ({ topic: 'lines', partition, key: null, value: Buffer.from('a') })))
-    await producer.close()
-    const seen: (readonly number[])[] = []
-    const busy: SinkTask = {
-      put: (records) => {
-        seen.push(records.map(({ partition }) => partition))
-        throw Object.assign(new Error('busy'), { code: 'retriable' })
-      },
-    }
-    // Members learn of a rebalance by a heartbeat.
-    startSink(broker, busy, { clients: { 'consumer.heartbeat.interval.ms': '20' } })
-    await poll(() => seen.flat()).toContain(1)
-    startSink(broker, { put: () => undefined }, {}, undefined, 1)
-    await poll(async () => (await broker.groups.describe('connect-out')).members.length).toBe(2)
-    await poll(() => seen.at(-1)?.length).toBeLessThan(2)
-  })
-
   it('fails when the dead letter of a record cannot be written, and commits no offset past it', async () => {
     const broker = await openLog('not json')
     rejectRecordsFor(broker, 'dead')
