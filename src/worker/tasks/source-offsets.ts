@@ -18,8 +18,11 @@ export type SourceOffsetsOptions = Pick<TaskSpec, 'connector' | 'config' | 'offs
  */
 export class SourceOffsets {
   readonly #connector: string
-  /** The stored keys by partition: only a record with the same bytes as key replaces the stored one. */
-  readonly #keys: ReadonlyMap<string, Uint8Array>
+  /**
+   * The keys by partition, as they are stored and as they were first written: only a record with the same bytes as key replaces the
+   * stored one. A record with another key may be in another partition of the topic, so that it is not known which is the newer one.
+   */
+  readonly #keys: Map<string, Uint8Array>
   readonly #topics: ReadonlySet<string>
 
   constructor({ connector, config, offsets, worker }: SourceOffsetsOptions) {
@@ -31,7 +34,9 @@ export class SourceOffsets {
   /** The records for the connector's own offsets topic, if it has one, and for the worker's. */
   encode(progress: readonly SourceProgress<Position>[]): readonly OffsetsTopicRecord[] {
     return progress.flatMap(({ partition, offset }) => {
-      const key = this.#keys.get(partitionId(partition)) ?? toOffsetKey(this.#connector, partition)
+      const id = partitionId(partition)
+      const key = this.#keys.get(id) ?? toOffsetKey(this.#connector, partition)
+      this.#keys.set(id, key)
       const value = Buffer.from(printExactJson(offset))
       return [...this.#topics].map((topic) => ({ topic, key, value }))
     })

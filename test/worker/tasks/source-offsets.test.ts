@@ -19,6 +19,14 @@ describe('SourceOffsets', () => {
     expect(encode({ offsets: [stored] }, progress)).toEqual([['offsets', '["c", {"b":2,"a":1}]', '{"at":2}']])
   })
 
+  it('writes all offsets of a new partition with the same key, whatever the order of its members', () => {
+    const progress = [
+      { partition: { a: 1, b: 2 }, offset: { at: 1 } },
+      { partition: { b: 2, a: 1 }, offset: { at: 2 } },
+    ]
+    expect(encode({}, progress).map(([, key]) => key)).toEqual(Array(2).fill('["c",{"a":1,"b":2}]'))
+  })
+
   it.each([
     { own: 'own-offsets', topics: ['own-offsets', 'offsets'] },
     { own: 'offsets', topics: ['offsets'] },
