@@ -81,18 +81,21 @@ export class ConfigResolver {
   ): Promise<readonly string[]> {
     const wanted = new Set(connectors)
     for (const [owner, { connector }] of this.#known) if (!wanted.has(connector)) this.#known.delete(owner)
-    const placeholders = new Set([...this.#known.values()].flatMap(({ values }) => [...values.keys()]))
+    const known = [...this.#known]
+    const placeholders = new Set(known.flatMap(([, { values }]) => [...values.keys()]))
     const unreadable = new Set<string>()
     const now = await this.#values(placeholders, (error, place) => {
       onUnreadable(error)
       for (const placeholder of place) unreadable.add(placeholder)
     })
-    const stale = [...this.#known.values()].filter(
-      ({ values }) =>
-        ![...values.keys()].some((placeholder) => unreadable.has(placeholder)) &&
-        [...values].some(([placeholder, value]) => now.get(placeholder) !== value),
+    const stale = known.filter(
+      ([owner, read]) =>
+        // An owner that was started meanwhile may have newer values than were read here.
+        this.#known.get(owner) === read &&
+        ![...read.values.keys()].some((placeholder) => unreadable.has(placeholder)) &&
+        [...read.values].some(([placeholder, value]) => now.get(placeholder) !== value),
     )
-    return [...new Set(stale.map(({ connector }) => connector))]
+    return [...new Set(stale.map(([, { connector }]) => connector))]
   }
 
   /** Masks resolved values in a text. */

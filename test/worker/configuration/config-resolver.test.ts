@@ -149,6 +149,28 @@ describe('connectors with changed values', () => {
     expect(await changed(store)).toEqual([])
   })
 
+  it('are not those that are started while the values are read', async () => {
+    const reads: PromiseWithResolvers<Record<string, string>>[] = []
+    const read = () => {
+      const reading = Promise.withResolvers<Record<string, string>>()
+      reads.push(reading)
+      return reading.promise
+    }
+    const resolver = new ConfigResolver(new Map([['vault', read]]), new SecretMasker())
+    const start = async (connector: string, placeholder: string, value: string) => {
+      const resolving = resolver.resolve({ x: `\${vault:${placeholder}}` }, { connector })
+      reads.pop()!.resolve({ [placeholder]: value })
+      await resolving
+    }
+    await start('c', 'a', 'first')
+    const changed = resolver.connectorsWithChangedValues(['c', 'd'], () => expect.unreachable())
+    const checked = reads.pop()!
+    await start('d', 'b', 'another')
+    await start('c', 'a', 'second')
+    checked.resolve({ a: 'first' })
+    expect(await changed).toEqual([])
+  })
+
   it('include those whose tasks have an older value than the connector', async () => {
     const store = vault({ a: 'first' })
     await store.resolver.resolve({ x: '${vault:a}' }, { connector: 'c' })
