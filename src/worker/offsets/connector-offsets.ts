@@ -7,6 +7,7 @@ import { messageOf } from '../../common/errors.ts'
 import { printExactJson } from '../../common/exact-json.ts'
 import { MASK } from '../../common/secrets/secret-keys.ts'
 import { SecretMasker } from '../../common/secrets/secret-masker.ts'
+import { serversOf, serversOfBroker } from '../configuration/bootstrap-servers.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
 import { type ConnectorPlugin, findConnector } from '../configuration/connector-plugin.ts'
 import { WorkerError } from '../model/worker-error.ts'
@@ -44,8 +45,7 @@ export class ConnectorOffsets {
 
   async list(connector: ConnectorState): Promise<readonly ConnectorOffset[]> {
     if (this.#kindOf(connector) === 'sink') {
-      const committed = await this.#parts.broker.groups.offsets(groupOf(connector))
-      return committed.map(toChange)
+      return (await this.#committedOf(connector)).map(toChange)
     }
     const stored = await this.#parts.offsets.read(connector.name, connector.config)
     const secrets = await this.#secretMaskerOf(connector)
@@ -184,10 +184,29 @@ export class ConnectorOffsets {
 
   async #resetSink(connector: ConnectorState): Promise<OffsetAlteration> {
     const { groups } = this.#parts.broker
-    const committed = await groups.offsets(groupOf(connector))
+    const committed = await this.#committedOf(connector)
     const alteration = await this.#alterByPlugin(connector, committed.map(toReset))
     await this.#changeGroup(connector, 'reset', (group) => groups.delete(group))
     return alteration
+  }
+
+  /**
+   * The offsets of a sink. Throws a `WorkerError` if there are none and its consumer connects to other servers: its group may be in
+   * another Kafka cluster, where a reset would have no effect although it seems to succeed.
+   */
+  async #committedOf(connector: ConnectorState): Promise<readonly PartitionOffset[]> {
+    const { broker } = this.#parts
+    const committed = await broker.groups.offsets(groupOf(connector))
+    const servers = connector.config['consumer.override.bootstrap.servers']
+    if (committed.length > 0 || servers === undefined) return committed
+    const own = await serversOfBroker(broker)
+    if (own === undefined || serversOf(servers).some((server) => own.includes(server))) return committed
+    throw new WorkerError(
+      'offsets_refused',
+      `Connector ${connector.name} has no offsets in the Kafka cluster of the worker, and its consumer connects to other servers ` +
+        `(consumer.override.bootstrap.servers). If they belong to another cluster, read and change the offsets of its group ` +
+        `'${groupOf(connector)}' there, with kafka-consumer-groups.sh`,
+    )
   }
 
   /** Consumer groups accept offsets of topics that do not exist, so the error would otherwise go unnoticed. */

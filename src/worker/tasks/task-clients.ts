@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Broker, Consumer, ConsumerOptions, Producer, ProducerOptions, TopicAdmin } from '../../broker/broker.ts'
 import { UserError } from '../../common/errors.ts'
 import type { TopicReader, TopicReaderOptions } from '../../sdk/index.ts'
+import { serversOf, serversOfBroker } from '../configuration/bootstrap-servers.ts'
 import {
   type ClientKind,
   type ClientSettings,
@@ -111,17 +112,11 @@ export class TaskClients {
 
 /** Throws a `UserError` unless the broker has at least one of these servers. */
 async function requireServer(broker: Broker, bootstrapServers: string): Promise<void> {
-  const address = await broker.address()
-  if (address.kind === 'thread') address.port.close()
-  const own = address.kind === 'kafka' ? serversOf(address.config['bootstrap.servers'] ?? '') : []
+  const own = (await serversOfBroker(broker)) ?? []
   if (serversOf(bootstrapServers).some((server) => own.includes(server))) return
   throw new UserError(
     'invalid_config',
     `the Kafka cluster ${bootstrapServers} is not that of the connector's consumers (${own.join(',') || 'the embedded broker'}): ` +
       'remove the key that names it, or set consumer.override.bootstrap.servers to the same servers',
   )
-}
-
-function serversOf(bootstrapServers: string): readonly string[] {
-  return bootstrapServers.split(',').map((server) => server.trim().toLowerCase())
 }

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { printExactJson } from '../../../src/common/exact-json.ts'
 import type { RawConfig } from '../../../src/sdk/index.ts'
 import { ConnectorOffsets, type ConnectorOffsetsOptions } from '../../../src/worker/offsets/connector-offsets.ts'
@@ -41,6 +41,46 @@ it('rejects a change of offsets as during a rebalance when the tasks do not end 
   expect(await reset).toMatchObject({ code: 'rebalancing', message: expect.stringContaining('tasks of connector c') })
   expect(log).toEqual([])
 })
+
+describe('offsets of a sink whose consumer connects to other servers than the worker', () => {
+  it('are not reported as missing or reset when they may be in another cluster', async () => {
+    const { offsets, sink, log } = stoppedSink([])
+    for (const request of [offsets.list(sink('elsewhere:9092')), offsets.reset(sink('elsewhere:9092'))]) {
+      await expect(request).rejects.toMatchObject({
+        code: 'offsets_refused',
+        message: expect.stringContaining("the offsets of its group 'connect-c' there"),
+      })
+    }
+    expect(log).toEqual([])
+    expect(await offsets.list(sink('other:9092, KAFKA:9092'))).toEqual([])
+  })
+
+  it('are those of the cluster of the worker if they are there', async () => {
+    const { offsets, sink, log } = stoppedSink([{ topic: 't', partition: 0, offset: 5 }])
+    expect(await offsets.list(sink('listener:9093'))).toMatchObject([{ offset: { kafka_offset: 5 } }])
+    await offsets.reset(sink('listener:9093'))
+    expect(log).toEqual(['delete connect-c'])
+  })
+})
+
+/** The offsets of a stopped sink, by the `bootstrap.servers` of its consumer. Those of the worker are `kafka:9092`. */
+function stoppedSink(committed: readonly object[]) {
+  const log: string[] = []
+  const offsets = new ConnectorOffsets({
+    broker: {
+      address: async () => ({ kind: 'kafka', config: { 'bootstrap.servers': 'kafka:9092' } }),
+      groups: { offsets: async () => committed, delete: async (group: string) => void log.push(`delete ${group}`) },
+    },
+    plugins: { catalog: { find: (kind: string) => (kind === 'sink' ? { kind } : undefined) } },
+    haveTasksEnded: () => true,
+    clock: new FakeClock(),
+  } as unknown as ConnectorOffsetsOptions)
+  const sink = (servers: string): ConnectorState => ({
+    ...STOPPED,
+    config: { ...STOPPED.config, 'consumer.override.bootstrap.servers': servers },
+  })
+  return { offsets, sink, log }
+}
 
 const STOPPED = {
   name: 'c',
