@@ -4,6 +4,7 @@ import type { RunState, TaskId } from '../../clients/worker-client.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { retry } from '../../common/retry.ts'
+import { settleAll } from '../../common/settle-all.ts'
 import { withTimeout } from '../../common/timeout.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
@@ -102,7 +103,7 @@ export class WorkRunner implements StartedWork {
   taskMetrics(): readonly TaskMetrics[] {
     return [...this.tasks.values()].map((task) => {
       const { id, config, running } = task
-      const kind = findAnyConnector(this.#options.plugins.catalog, config)?.kind ?? 'unknown'
+      const kind = this.#kindOf(config) ?? 'unknown'
       return { ...id, kind, state: stateOf(task), ...(running && { counters: running.counters() }) }
     })
   }
@@ -117,13 +118,15 @@ export class WorkRunner implements StartedWork {
   async execute(steps: readonly WorkStep[]): Promise<void> {
     const isStop = (step: WorkStep) => step.do === 'stop-task' || step.do === 'stop-connector'
     await settleAll(steps.filter(isStop).map((step) => this.#executeStep(step)))
-    if (steps.some((step) => step.do === 'start-task')) await this.#readOffsets()
-    await settleAll(steps.filter((step) => !isStop(step)).map((step) => this.#executeStep(step)))
-  }
-
-  /** Fenced tasks read their offsets after fencing, so that other tasks do not wait for open transactions. */
-  async #readOffsets(): Promise<void> {
-    if (!this.#options.fence) await this.#options.offsets.refresh()
+    const isSource = (step: WorkStep) => step.do === 'start-task' && this.#kindOf(step.config) === 'source'
+    // Sinks do not need the offsets topic, which may be unavailable. Fenced tasks read their offsets after fencing, so that other
+    // tasks do not wait for open transactions.
+    const reading = !this.#options.fence && steps.some(isSource) ? this.#options.offsets.refresh() : undefined
+    const start = async (step: WorkStep) => {
+      if (isSource(step)) await reading
+      await this.#executeStep(step)
+    }
+    await settleAll(steps.filter((step) => !isStop(step)).map(start))
   }
 
   async stopAll(): Promise<void> {
@@ -150,7 +153,7 @@ export class WorkRunner implements StartedWork {
 
   /** Starts a task with the offsets that were last read and the current values of its placeholders. */
   async startTask(id: TaskId, config: RawConfig, target: StoredTargetState): Promise<void> {
-    const kind = findAnyConnector(this.#options.plugins.catalog, config)?.kind
+    const kind = this.#kindOf(config)
     const task = newStartedTask({ id, config, target, startedMs: this.#options.clock.nowMs() })
     this.tasks.set(taskKey(id), task)
     this.starts.taskAttempts += 1
@@ -218,15 +221,18 @@ export class WorkRunner implements StartedWork {
     }
   }
 
+  #kindOf(config: RawConfig): 'source' | 'sink' | undefined {
+    return findAnyConnector(this.#options.plugins.catalog, config)?.kind
+  }
+
   #isWanted(task: StartedTask): boolean {
     return this.tasks.get(taskKey(task.id)) === task
   }
 
   /** Restarts the interrupted tasks from their current offsets. */
   async restartInterrupted(): Promise<void> {
-    await this.#readOffsets()
     const interrupted = [...this.tasks.values()].filter(({ isInterrupted }) => isInterrupted)
-    await settleAll(interrupted.map(({ id, config, target }) => this.startTask(id, config, target)))
+    await this.execute(interrupted.map(({ id, config, target }) => ({ do: 'start-task', id, config, target })))
   }
 
   async stopTask(id: TaskId, next: RunState = 'UNASSIGNED'): Promise<void> {
@@ -391,9 +397,4 @@ const RUN_STATES: Readonly<Record<StoredTargetState, RunState>> = {
   STARTED: 'RUNNING',
   PAUSED: 'PAUSED',
   STOPPED: 'STOPPED',
-}
-
-async function settleAll(jobs: readonly (Promise<void> | void)[]): Promise<void> {
-  const failed = (await Promise.allSettled(jobs)).find(({ status }) => status === 'rejected')
-  if (failed?.status === 'rejected') throw failed.reason
 }

@@ -8,6 +8,23 @@ const ID = { connector: 'c', task: 0 }
 const START = { do: 'start-task', id: ID, config: SOURCE, target: 'STARTED' } as const
 
 describe('WorkRunner', () => {
+  it('starts sinks and connectors although the offsets topic is unavailable, and sources when it is not', async () => {
+    const { runner, parts, configs, tasks, written } = createTestWorkRunner()
+    let isUnavailable = true
+    parts.offsets.refresh = async () => {
+      if (isUnavailable) throw new Error('the topic has no leader')
+    }
+    addConnector(configs, 1)
+    const sink = { ...START, id: { connector: 's', task: 0 }, config: { 'connector.class': 'FileStreamSink' } }
+    const connector = configs.connector('c')!
+    await expect(runner.execute([START, { do: 'start-connector', connector }, sink])).rejects.toThrow('no leader')
+    expect(tasks.map(({ spec }) => spec.connector)).toEqual(['s'])
+    expect(written).toContain('c RUNNING')
+    isUnavailable = false
+    await runner.execute([START])
+    expect(tasks.map(({ spec }) => spec.connector)).toEqual(['s', 'c'])
+  })
+
   it('reads the offsets before it starts tasks, and stores the statuses that tasks report', async () => {
     const { runner, written, tasks } = createTestWorkRunner()
     await runner.execute([START])
