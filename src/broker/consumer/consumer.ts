@@ -120,9 +120,12 @@ class GroupConsumer implements Consumer {
       await this.#rebalance()
       if (this.#fenced) throw this.#fenced
       const leftMs = Math.max(0, endMs - clock.monotonicMs())
-      const records = await this.#parts.reader.poll(
-        this.#pendingAssignment ? Math.min(leftMs, ASSIGNMENT_RETRY_MS) : leftMs,
-      )
+      const waitMs = this.#pendingAssignment ? Math.min(leftMs, ASSIGNMENT_RETRY_MS) : leftMs
+      const records = await this.#parts.reader.poll(waitMs).catch((error: unknown) => {
+        // A deleted topic leaves the assignment now: if it were recreated before that, its records would be read from the old offset.
+        if (error instanceof BrokerError && error.code === 'topic_not_found') void this.#checkProgress()
+        throw error
+      })
       // Records that arrive during a revocation do not belong to this member any more.
       if (this.#revocations.length === 0 && !this.#pendingAssignment) return records
       if (clock.monotonicMs() >= endMs) {
