@@ -26,10 +26,12 @@ export class ZombieFencing {
   }
 
   /** Fences the tasks of the earlier generation, if that has not been done. Concurrent calls share one fencing. */
-  fence(name: string): Promise<void> {
+  async fence(name: string): Promise<void> {
     const fencing = this.#fencing.get(name) ?? this.#fence(name).finally(() => this.#fencing.delete(name))
     this.#fencing.set(name, fencing)
-    return fencing
+    await fencing
+    // The caller may be a task of a generation that was committed after the shared fencing had read the topic.
+    if (this.#options.configs.state.connector(name)?.pendingFencing) await this.fence(name)
   }
 
   /**

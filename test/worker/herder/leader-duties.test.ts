@@ -69,6 +69,28 @@ describe('fenceZombieSourceTasks', () => {
     await expect(leader.fenceZombieSourceTasks('c')).rejects.toMatchObject({ code: 'rebalancing' })
   })
 
+  it('fences again for tasks that were committed while a shared fencing was being stored', async () => {
+    const { leader, configs, fenced, onWritten } = createLeader()
+    addConnector(configs, 3)
+    await leader.fenceZombieSourceTasks('c')
+    addConnector(configs, 3)
+    const stored = Promise.withResolvers<void>()
+    const isWriting = new Promise<void>((resolve) => {
+      onWritten(() => {
+        resolve()
+        return stored.promise
+      })
+    })
+    const first = leader.fenceZombieSourceTasks('c')
+    await isWriting
+    addConnector(configs, 1)
+    const second = leader.fenceZombieSourceTasks('c')
+    stored.resolve()
+    await Promise.all([first, second])
+    expect(fenced).toEqual([0, 1, 2, 0, 1, 2].map((task) => `workers-c-${task}`))
+    expect(configs.connector('c')).toMatchObject({ fencedTasks: 1, pendingFencing: false })
+  })
+
   it('is rejected on a follower and for an unknown connector', async () => {
     const { leader, follow } = createLeader()
     await expect(leader.fenceZombieSourceTasks('c')).rejects.toMatchObject({ code: 'connector_not_found' })
@@ -106,8 +128,10 @@ function createLeader() {
   const write = async (records: readonly ConfigRecord[]) => {
     written.push(...records)
     for (const record of records) configs.apply(record)
+    await afterWrite()
   }
   let isLeader = true
+  let afterWrite: () => Promise<void> | void = () => {}
   let afterFencing = () => {}
   const leader = new LeaderDuties({
     broker: {
@@ -141,6 +165,9 @@ function createLeader() {
     },
     onFenced: (then: () => void) => {
       afterFencing = then
+    },
+    onWritten: (then: () => Promise<void> | void) => {
+      afterWrite = then
     },
   }
 }
