@@ -129,10 +129,10 @@ export function findObsoleteStatuses(configs: Configs, statuses: StatusState): r
   return statuses.names().flatMap((name) => {
     const connector = configs.connector(name)
     const tasks = statuses.tasks(name).map(([task]) => task)
-    const gone = tasks.filter((task) => task >= (connector?.tasks.length ?? 0))
-    const forgotten: StatusKey[] = gone.map((task) => ({ kind: 'task', connector: name, task }))
-    if (connector !== undefined) return forgotten
+    const obsoleteTasks = tasks.filter((task) => task >= (connector?.tasks.length ?? 0))
+    const taskKeys: StatusKey[] = obsoleteTasks.map((task) => ({ kind: 'task', connector: name, task }))
+    if (connector !== undefined) return taskKeys
     const topics = statuses.topics(name).map((topic): StatusKey => ({ kind: 'topic', connector: name, topic }))
-    return [...forgotten, ...topics, { kind: 'connector', connector: name }]
+    return [...taskKeys, ...topics, { kind: 'connector', connector: name }]
   })
 }

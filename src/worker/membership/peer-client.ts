@@ -81,10 +81,10 @@ export class PeerClient {
     const body = content === undefined ? '' : JSON.stringify(content)
     const signature = key ? signatureHeaders(key, signatureAlgorithm, Buffer.from(body)) : {}
     const requestOptions = { headers: { ...COMMON, ...signature }, ...(content === undefined ? {} : { body }) }
-    const answer = await this.#request(url, method, requestOptions).catch((error: unknown) => {
+    const response = await this.#request(url, method, requestOptions).catch((error: unknown) => {
       throw failed(`${method} ${url}: ${messageOf(error)}`, error)
     })
-    if (answer.status >= 300) throw failed(`${method} ${url}: HTTP ${answer.status} ${answer.text}`)
+    if (response.status >= 300) throw failed(`${method} ${url}: HTTP ${response.status} ${response.text}`)
   }
 
   async #request(

@@ -3,7 +3,7 @@ import type { ErrorResponse } from '../../http/http-error.ts'
 import { WorkerError, type WorkerErrorCode } from '../model/worker-error.ts'
 
 /** The HTTP status of each error code. `error_code` in the response has the same value. */
-const WIRE: Readonly<Record<WorkerErrorCode, number>> = {
+const STATUS_BY_CODE: Readonly<Record<WorkerErrorCode, number>> = {
   connector_not_found: 404,
   task_not_found: 404,
   status_not_found: 404,
@@ -45,6 +45,6 @@ export function workerErrorResponse(error: unknown): ErrorResponse | undefined {
   }
   if (error instanceof BrokerError) return { status: 500, body: { error_code: 500, message: error.message } }
   if (!(error instanceof WorkerError)) return undefined
-  const status = WIRE[error.code]
+  const status = STATUS_BY_CODE[error.code]
   return { status, body: { error_code: status, message: error.message } }
 }

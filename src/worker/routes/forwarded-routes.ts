@@ -6,7 +6,7 @@ import {
   type WorkerRequestHandlerOptions,
 } from '../membership/request-forwarding.ts'
 
-type Asked = FastifyRequest<{
+type ForwardedRequest = FastifyRequest<{
   Params: { name?: string; task?: string }
   Querystring: { forward?: string; includeTasks?: string; onlyFailed?: string }
 }>
@@ -14,7 +14,7 @@ type Asked = FastifyRequest<{
 const leader = (): RequestTarget => 'leader'
 
 /** Routes that only a certain worker can handle. All other requests are handled by the worker that receives them. */
-const ANSWERERS: Readonly<Record<string, (request: Asked) => RequestTarget>> = {
+const TARGETS: Readonly<Record<string, (request: ForwardedRequest) => RequestTarget>> = {
   'POST /connectors': leader,
   'PUT /connectors/:name/config': leader,
   'PATCH /connectors/:name/config': leader,
@@ -34,13 +34,13 @@ const ANSWERERS: Readonly<Record<string, (request: Asked) => RequestTarget>> = {
 const HOPS: Readonly<Record<string, 'first' | 'second' | 'last'>> = { true: 'second', false: 'last' }
 
 /** Forwards requests to the worker that must handle them. */
-export function addForwarding(app: FastifyInstance, parts: WorkerRequestHandlerOptions): void {
+export function addForwarding(app: FastifyInstance, options: WorkerRequestHandlerOptions): void {
   app.addHook('preHandler', async (request, reply) => {
-    const asked = request as Asked
-    const who = ANSWERERS[`${request.method} ${request.routeOptions.url}`]?.(asked)
-    if (who === undefined) return
-    const answer = await forwardRequest(parts, who, request, HOPS[asked.query.forward ?? ''] ?? 'first')
-    if (answer) return send(request, reply, answer)
+    const forwarded = request as ForwardedRequest
+    const target = TARGETS[`${request.method} ${request.routeOptions.url}`]?.(forwarded)
+    if (target === undefined) return
+    const response = await forwardRequest(options, target, request, HOPS[forwarded.query.forward ?? ''] ?? 'first')
+    if (response) return send(request, reply, response)
   })
 }
 

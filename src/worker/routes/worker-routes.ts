@@ -32,11 +32,11 @@ export type WorkerRoutes = {
 
 /** All routes of the worker except those of its loggers. */
 export function workerRoutes(app: FastifyInstance, routes: WorkerRoutes): void {
-  const { herder, info, isReady, isResponding, timeouts, requestHandler: answerers, masking, internal } = routes
+  const { herder, info, isReady, isResponding, timeouts, requestHandler, masking, internal } = routes
   const viewOf = configViewFor(masking)
   addRequestTimeout(app, timeouts.requestMs)
   checkBodies(app)
-  addForwarding(app, answerers)
+  addForwarding(app, requestHandler)
 
   app.get('/', async () => info())
 

@@ -50,9 +50,9 @@ export async function validateResolved(
   if (filledIn.size === 0) return validate(written, { connects: true })
   const whole = Object.entries(config).flatMap(([key, value]) => (value === written[key] ? [] : [value]))
   const conceal = concealer([...filledIn.values(), ...whole])
-  const judge: Validate = async (meant, options) => {
+  const validateConcealed: Validate = async (input, options) => {
     try {
-      return await validate(meant, options)
+      return await validate(input, options)
     } catch (error) {
       if (error instanceof WorkerError) throw new WorkerError(error.code, conceal(messageOf(error), CLASS))
       throw error
@@ -61,10 +61,10 @@ export async function validateResolved(
   const hasClass = !hasPlaceholder(written[CLASS] ?? '')
   const unresolved = await (hasClass
     ? validateUnresolved(written, validate)
-    : validateUnresolved({ ...written, [CLASS]: config[CLASS] ?? '' }, judge))
+    : validateUnresolved({ ...written, [CLASS]: config[CLASS] ?? '' }, validateConcealed))
   // Messages that were created without resolved values can be returned unchanged.
   const own = new Set(hasClass ? unresolved.configs.flatMap(({ value }) => value.errors) : [])
-  const resolved = await judge({ ...written, ...config }, { connects: true })
+  const resolved = await validateConcealed({ ...written, ...config }, { connects: true })
   const names = new Set(unresolved.configs.map(({ value }) => value.name))
   const errors = Map.groupBy(
     resolved.configs.flatMap(({ value: { name, errors } }) => {

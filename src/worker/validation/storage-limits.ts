@@ -13,7 +13,9 @@ const CONFIG_BYTES_MAX = 900_000
 export function checkStorageLimits(name: string, config: RawConfig): void {
   const broken = [name, ...Object.entries(config).flat()].find((text) => !text.isWellFormed())
   if (broken !== undefined) {
-    throw refused(`half of a surrogate pair stands in '${broken.toWellFormed().slice(0, 100)}': it is no Unicode text`)
+    throw refused(
+      `'${broken.toWellFormed().slice(0, 100)}' contains half of a surrogate pair: it is not valid Unicode text`,
+    )
   }
   const nameLength = encodeURIComponent(name).length
   if (nameLength > NAME_LENGTH_MAX) {

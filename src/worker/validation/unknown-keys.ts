@@ -11,7 +11,7 @@ const OF_OTHERS =
   /^((key|value|header)\.converter|transforms|predicates|(producer|consumer|admin)\.override|topic\.creation)\./
 
 /** Maximum number of reported keys, because the search for a similar key compares each with all known keys. */
-const TOLD_MAX = 20
+const REPORTED_MAX = 20
 
 /** A key without effect, and the most similar known key, if there is one. */
 export type UnknownKey = { readonly key: string; readonly meant?: string }
@@ -28,7 +28,7 @@ export function findUnknownKeys(plugin: ConnectorPlugin, config: RawConfig): rea
   const known = [...new Set([...own, ...Object.keys(shared.shape), ...Object.keys(commonKeys.shape), OWNER_KEY])]
   return Object.keys(config)
     .filter((key) => !known.includes(key) && !OF_OTHERS.test(key))
-    .slice(0, TOLD_MAX)
+    .slice(0, REPORTED_MAX)
     .map((key) => {
       const meant = didYouMean(key, known)
       return { key, ...(meant !== undefined && { meant }) }

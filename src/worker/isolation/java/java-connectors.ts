@@ -16,7 +16,7 @@ import type { JavaCalls, LeasedConnection } from './java-calls.ts'
  * The interval at which task configurations are generated again, in ms. It is how long a request for reconfiguration
  * waits, and keeps the connector alive: a call without changes only asks whether there was such a request.
  */
-const AGAIN_MS = 2_000
+const REGENERATION_INTERVAL_MS = 2_000
 /** A connector whose task configurations were not requested for this time, in ms, is stopped. */
 const UNUSED_MS_MAX = 10_000
 
@@ -49,11 +49,11 @@ export class JavaConnectors {
   readonly #options: JavaConnectorsOptions
   /** By connector name. */
   readonly #running = new Map<string, Running>()
-  readonly #looking: NodeJS.Timeout
+  readonly #unusedTimer: NodeJS.Timeout
 
   constructor(options: JavaConnectorsOptions) {
     this.#options = options
-    this.#looking = setInterval(() => this.#stopUnused(), UNUSED_MS_MAX / 2).unref()
+    this.#unusedTimer = setInterval(() => this.#stopUnused(), UNUSED_MS_MAX / 2).unref()
   }
 
   /** Starts the connector if it does not run with this configuration, or belongs to an earlier run. */
@@ -83,7 +83,7 @@ export class JavaConnectors {
   }
 
   close(): void {
-    clearInterval(this.#looking)
+    clearInterval(this.#unusedTimer)
     for (const [name, running] of this.#running) this.#stop(name, running)
   }
 
@@ -128,7 +128,7 @@ export class JavaConnectors {
     const made = await this.#options.calls.run(running.opened, plugin, () =>
       connection.call('connector.tasks', { tasksMax }),
     )
-    return { ...(made as ConnectorTasks), againMs: AGAIN_MS }
+    return { ...(made as ConnectorTasks), againMs: REGENERATION_INTERVAL_MS }
   }
 
   /** Waits for `stop`, because the next run may need what this one holds. The host logs its errors. */

@@ -118,7 +118,7 @@ class JavaTask implements RunningTask {
     const failed = leases.find((settled) => settled.status === 'rejected')
     if (failed !== undefined || this.#stopping.signal.aborted) {
       this.#release()
-      if (failed !== undefined) this.#say({ type: 'failed', trace: messageOf(failed.reason) })
+      if (failed !== undefined) this.#send({ type: 'failed', trace: messageOf(failed.reason) })
       return undefined
     }
     for (const [index, { ended }] of this.#leases.entries()) {
@@ -135,7 +135,7 @@ class JavaTask implements RunningTask {
       await withTimeout(ended, EXIT_MS_MAX, () => undefined, this.#options.clock)
     }
     if (this.#hasFailed) return
-    this.#say(message)
+    this.#send(message)
     if (message.type !== 'failed') return
     this.#hasFailed = true
     this.#release()
@@ -146,15 +146,15 @@ class JavaTask implements RunningTask {
     this.#hasFailed = true
     const { clock } = this.#options
     const sentence = `the Java host of ${location} ${how}`
-    this.#say({ type: 'failed', trace: `task ${taskKey(this.#spec)} failed: ${sentence}` })
+    this.#send({ type: 'failed', trace: `task ${taskKey(this.#spec)} failed: ${sentence}` })
     const waitMs = this.#onLost()
     const stopped = this.#running?.stop()
     this.#release()
     await Promise.all([stopped, clock.sleep(waitMs, this.#stopping.signal).catch(() => undefined)])
-    this.#say({ type: 'interrupted', reason: sentence })
+    this.#send({ type: 'interrupted', reason: sentence })
   }
 
-  #say(message: TaskMessage): void {
+  #send(message: TaskMessage): void {
     if (!this.#stopping.signal.aborted) this.#report(message)
   }
 
