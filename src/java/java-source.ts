@@ -90,7 +90,11 @@ class JavaSourceTask {
       sendCredit(connection, isExactlyOnce ? CREDIT_BYTES_EXACTLY_ONCE : CREDIT_BYTES)
       for (;;) {
         const batch = await this.#batches.next()
-        if (batch === undefined) return
+        if (batch === undefined) {
+          // The worker stores and commits the last records, and then closes this generator, which stops the task.
+          yield []
+          return
+        }
         this.#yielded.set(batch.records, batch)
         if (batch.end !== undefined) transaction?.[batch.end]()
         yield batch.records

@@ -154,6 +154,14 @@ describeOn([javaHost], 'a Java source', () => {
     }
   })
 
+  it('receives the positions and the commit of its last records before it is stopped', async () => {
+    const { plugins, create, untilEvent, stop } = await startRecordingWorker({ 'offset.flush.interval.ms': '600000' })
+    await create('numbers', { 'connector.class': NUMBERS, topic: 'numbers', limit: '10' })
+    await untilEvent('numbers', /^record 10 /)
+    await stop('numbers')
+    expect(plugins.events('numbers').slice(-3)).toEqual(['record 10 at numbers-0@9', 'commit after 10', 'task stop'])
+  })
+
   it('prints lines that the log has with its connector and task', async () => {
     const { lines, create, untilEvent } = await startRecordingWorker()
     // The name of another connector's task, which must not be taken for it.

@@ -5,7 +5,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.connect.errors.RetriableException;
@@ -19,6 +22,8 @@ import org.apache.kafka.connect.source.SourceTask;
 final class SourceTaskOperations {
     /** How long `poll` may take to return by itself before `stop` is called while it runs. */
     private static final int POLL_END_MS = 1_000;
+    /** How long `commitRecord` and `commit` may take to return before `stop` is called while they run. */
+    private static final int COMMIT_END_MS = 400;
     private static final int STOP_MS = 3_000;
     private static final int RETRY_MS = 100;
 
@@ -90,14 +95,20 @@ final class SourceTaskOperations {
     }
 
     private SourceCommits commitsBesidePolls(SourceTask created, String name) {
-        commitThread = Executors.newSingleThreadExecutor((calls) -> Session.daemon(() -> {
+        ThreadFactory threads = (calls) -> Session.daemon(() -> {
             HostLog.enterTask(name);
             calls.run();
-        }, name + "-commit"));
+        }, name + "-commit");
+        // The worker may report stored records while the task stops, which are discarded then.
+        commitThread = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads,
+            new ThreadPoolExecutor.DiscardPolicy());
         return new SourceCommits(plugins, created, commitThread, false);
     }
 
-    /** Calls `stop` of the task after its last `poll` has returned, or when `poll` has not returned in time. */
+    /**
+     * Calls `stop` of the task after its last `poll`, `commitRecord` and `commit` have returned, or when they have not returned
+     * in time.
+     */
     private Object stop() throws Exception {
         if (task == null) return null;
         change(() -> isStopping = true);
@@ -105,7 +116,10 @@ final class SourceTaskOperations {
         if (polling != null) polling.join(POLL_END_MS);
         SourceTask stopping = task;
         task = null;
-        if (commitThread != null) commitThread.shutdown();
+        if (commitThread != null) {
+            commitThread.shutdown();
+            commitThread.awaitTermination(COMMIT_END_MS, TimeUnit.MILLISECONDS);
+        }
         try {
             plugins.call(() -> {
                 stopping.stop();
