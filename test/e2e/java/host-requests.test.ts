@@ -1,9 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { HostConnection } from '../../../src/java/host-connection.ts'
 import { hostAddress, JavaHost } from '../../../src/java/java-host.ts'
+import { writeSinkRecords } from '../../../src/java/record-codec.ts'
+import { array, type Schema, type SinkRecord, STRING } from '../../../src/sdk/index.ts'
 import { describeOn, real } from '../../env/real.ts'
 
 const javaHost = await real('javaHost')
@@ -43,5 +45,30 @@ describeOn([javaHost], 'a Java host', () => {
     await connection.request('source.stop')
     connection.event('source.committed')
     expect(await connection.call('metrics', {})).toEqual([])
+  })
+
+  it('fails the put of a record that Java does not accept, and says why', async () => {
+    await connection.call('sink.start', {
+      class: 'org.apache.kafka.connect.file.FileStreamSinkConnector',
+      name: 'lines-0',
+      config: { file: join(directory, 'written.txt'), topics: 'lines' },
+    })
+    const valueSchema: Schema = { type: 'struct', fields: [{ name: 'names', schema: array(STRING) }] }
+    const put = (names: readonly (string | null)[]) => {
+      const position = { topic: 'lines', partition: 0, offset: 0 }
+      const record: SinkRecord = {
+        ...{ ...position, origin: position, key: null, keySchema: null, valueSchema, value: { names } },
+        ...{ headers: [], timestampMs: null },
+      }
+      connection.event('sink.records', (body) => void writeSinkRecords(body, [record]))
+      return connection.request('sink.put')
+    }
+    await expect(put([null])).rejects.toMatchObject({
+      name: 'org.apache.kafka.connect.errors.DataException',
+      message: expect.stringMatching(/names/),
+    })
+    await put(['one'])
+    await connection.request('sink.stop')
+    expect(readFileSync(join(directory, 'written.txt'), 'utf8')).toBe('Struct{names=[one]}\n')
   })
 })

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.connect.errors.DataException;
 import org.apache.kafka.connect.sink.SinkRecord;
 import org.apache.kafka.connect.sink.SinkTask;
 
@@ -20,7 +21,10 @@ final class SinkTaskOperations {
     /** What the chain made of records that were not put yet, by their numbers. */
     private final Map<Long, SinkRecord> converted = new HashMap<>();
     private long lastNumber = -1;
+    /** The records of the next `put`. Guarded by itself, as is `invalidData`. */
     private final List<SinkRecord> received = new ArrayList<>();
+    /** Why a record of the next `put` is no Connect data; null if all are. */
+    private DataException invalidData;
     private SinkTask task;
     private HostSinkContext context;
     private HostMetrics metrics;
@@ -49,7 +53,12 @@ final class SinkTaskOperations {
 
     private void receive(FrameReader body) {
         synchronized (received) {
-            received.addAll(recordsOf(body));
+            try {
+                received.addAll(recordsOf(body));
+            } catch (DataException invalid) {
+                // Thrown by `put`: here it would end the connection, and the worker would not learn the reason.
+                invalidData = invalid;
+            }
         }
     }
 
@@ -82,10 +91,14 @@ final class SinkTaskOperations {
 
     private Object put() throws Exception {
         List<SinkRecord> records;
+        DataException invalid;
         synchronized (received) {
             records = new ArrayList<>(received);
+            invalid = invalidData;
             received.clear();
+            invalidData = null;
         }
+        if (invalid != null) throw invalid;
         return run(() -> task.put(records));
     }
 
