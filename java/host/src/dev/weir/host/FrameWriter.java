@@ -75,7 +75,7 @@ final class FrameWriter {
         else if (value instanceof Integer number) writeNumber(Tag.INT32, number, 4);
         else if (value instanceof Long number) writeNumber(Tag.INT64, number, 8);
         else if (value instanceof Boolean flag) writeByte(flag ? Tag.TRUE : Tag.FALSE);
-        else if (value instanceof Struct struct) writeStruct(struct);
+        else if (value instanceof Struct struct) writeStruct(struct, struct.schema());
         else if (value instanceof Double number) writeNumber(Tag.FLOAT64, Double.doubleToRawLongBits(number), 8);
         else if (value instanceof byte[] array) writeTagged(Tag.BYTES, array);
         else if (value instanceof ByteBuffer buffer) writeTagged(Tag.BYTE_BUFFER, remainingOf(buffer));
@@ -130,11 +130,15 @@ final class FrameWriter {
         for (Object item : items) writeValue(item);
     }
 
-    /** Fields as they were set: a default is for whoever reads them. */
-    private void writeStruct(Struct struct) {
+    /**
+     * Fields as they were set: a default is for whoever reads them.
+     *
+     * @param schema has the fields of the struct
+     */
+    void writeStruct(Struct struct, Schema schema) {
         writeByte(Tag.STRUCT);
-        writeSchema(struct.schema());
-        for (Field field : struct.schema().fields()) writeValue(struct.getWithoutDefault(field.name()));
+        writeSchema(schema);
+        for (Field field : schema.fields()) writeValue(struct.getWithoutDefault(field.name()));
     }
 
     private static byte[] remainingOf(ByteBuffer buffer) {

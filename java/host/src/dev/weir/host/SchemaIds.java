@@ -4,8 +4,10 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.connect.data.ConnectSchema;
 import org.apache.kafka.connect.data.Field;
 import org.apache.kafka.connect.data.Schema;
+import org.apache.kafka.connect.data.Struct;
 
 /**
  * The ids under which this side of a connection has sent schemas. A schema is found by identity first, because comparing
@@ -60,7 +62,9 @@ final class SchemaIds {
         definition.writeValue(schema.version());
         definition.writeValue(schema.doc());
         definition.writeValue(schema.parameters());
-        definition.writeValue(schema.defaultValue());
+        // With its own schema, a struct would refer to the schema that is being defined.
+        if (schema.defaultValue() instanceof Struct struct) definition.writeStruct(struct, withoutDefault(schema));
+        else definition.writeValue(schema.defaultValue());
         switch (schema.type()) {
             case ARRAY -> definition.writeSchema(schema.valueSchema());
             case MAP -> {
@@ -81,5 +85,10 @@ final class SchemaIds {
         byValue.put(schema, id);
         sender.define(id, definition.toBytes());
         return id;
+    }
+
+    private static Schema withoutDefault(Schema schema) {
+        return new ConnectSchema(schema.type(), schema.isOptional(), null, schema.name(), schema.version(), schema.doc(),
+            schema.parameters(), schema.fields(), null, null);
     }
 }
