@@ -162,6 +162,16 @@ describeOn([javaHost], 'a Java source', () => {
     expect(plugins.events('numbers').slice(-3)).toEqual(['record 10 at numbers-0@9', 'commit after 10', 'task stop'])
   })
 
+  it('may return the same list again, and gets the position of each record', async () => {
+    const { plugins, create, untilEvent } = await startRecordingWorker()
+    const config = { 'connector.class': NUMBERS, topic: 'numbers', limit: '200', 'reuses.list': 'true' }
+    await create('numbers', config)
+    await untilEvent('numbers', / at numbers-0@199$/)
+    expect(plugins.events('numbers').filter((event) => event.startsWith('record'))).toEqual(
+      Array.from({ length: 200 }, (_, at) => `record ${at + 1} at numbers-0@${at}`),
+    )
+  })
+
   it('prints lines that the log has with its connector and task', async () => {
     const { lines, create, untilEvent } = await startRecordingWorker()
     // The name of another connector's task, which must not be taken for it.

@@ -155,6 +155,7 @@ public final class RecordingConnectors {
         private long base;
         private long last;
         private String lastCommit = "";
+        private final List<SourceRecord> returned = new ArrayList<>();
 
         @Override public void start(Map<String, String> given) {
             config = given;
@@ -176,7 +177,8 @@ public final class RecordingConnectors {
                 return null;
             }
             Thread.sleep(Long.parseLong(config.getOrDefault("pause.ms", "0")));
-            List<SourceRecord> records = new ArrayList<>();
+            List<SourceRecord> records = config.containsKey("reuses.list") ? returned : new ArrayList<>();
+            records.clear();
             do records.add(number(++last)); while (last % 10 != 0 && last < Long.parseLong(config.get("limit")));
             if (context.transactionContext() != null) {
                 for (SourceRecord record : records) {

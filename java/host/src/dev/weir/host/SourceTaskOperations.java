@@ -1,6 +1,7 @@
 package dev.weir.host;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -155,11 +156,14 @@ final class SourceTaskOperations {
         }
     }
 
-    /** Returns an empty list if `poll` returns null or throws a retriable exception. */
+    /**
+     * Returns a copy, because the task may fill the same list again before the records are stored. The list is empty if `poll`
+     * returns null or throws a retriable exception.
+     */
     private static List<SourceRecord> pollOnce(SourceTask task) throws InterruptedException {
         try {
             List<SourceRecord> records = task.poll();
-            return records == null ? List.of() : records;
+            return records == null ? List.of() : new ArrayList<>(records);
         } catch (RetriableException | org.apache.kafka.common.errors.RetriableException error) {
             HostLog.warn("poll() failed and is tried again", error);
             Thread.sleep(RETRY_MS);
