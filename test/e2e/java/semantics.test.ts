@@ -320,6 +320,17 @@ describeOn([javaHost], 'a Java sink', () => {
     expect(plugins.events('sink').at(-1)).toBe(`alter [${partition}=null]`)
   })
 
+  it('continues when it asks for the offset null, which is ignored', async () => {
+    const { broker, plugins, create, untilEvent } = await startRecordingWorker()
+    await broker.topics.create({ name: 'nulls', partitions: 1 })
+    await create('sink', { 'connector.class': COMMANDS, topics: 'nulls' })
+    await produceTexts(broker, 'nulls', 'rewind-to-null')
+    await untilEvent('sink', 'put rewind-to-null')
+    await produceTexts(broker, 'nulls', 'a')
+    await untilEvent('sink', 'put a')
+    expect(plugins.events('sink').filter((event) => event.startsWith('put'))).toEqual(['put rewind-to-null', 'put a'])
+  })
+
   it('opens and closes partitions when tasks are added', async () => {
     const { broker, plugins, request, create } = await startRecordingWorker()
     await broker.topics.create({ name: 'two', partitions: 2 })

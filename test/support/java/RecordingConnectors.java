@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -291,6 +292,7 @@ public final class RecordingConnectors {
                     context.pause(partition);
                 }
                 case "rewind" -> context.offset(partition, Long.parseLong(command[1]));
+                case "rewind-to-null" -> context.offset(Collections.singletonMap(partition, null));
                 case "retry" -> {
                     context.timeout(300);
                     record(config, "retry at " + System.currentTimeMillis());

@@ -108,9 +108,13 @@ final class HostSinkContext extends WorkerSinkTaskContext {
         return configs;
     }
 
+    /** As in Connect, a null offset is ignored. */
     @Override
     public synchronized void offset(Map<TopicPartition, Long> offsets) {
-        rewinds.putAll(offsets);
+        offsets.forEach((partition, offset) -> {
+            if (offset == null) HostLog.warn("the offset null that the task requests for " + partition + " is ignored", null);
+            else rewinds.put(partition, offset);
+        });
     }
 
     @Override
