@@ -34,9 +34,15 @@ export function createBrokerClient(backend: BrokerBackend, options: BrokerClient
     return client
   }
 
-  const reader = (readerOptions = {}): LogReader => {
+  const reader = (readerOptions = {}, onMissingTopic?: () => void): LogReader => {
     const reader: LogReader = new LogReader(
-      { backend: backend, topology, clock, onClose: () => open.delete(reader) },
+      {
+        backend: backend,
+        topology,
+        clock,
+        onClose: () => open.delete(reader),
+        ...(onMissingTopic && { onMissingTopic }),
+      },
       readerOptions,
     )
     open.add(reader)
@@ -51,7 +57,7 @@ export function createBrokerClient(backend: BrokerBackend, options: BrokerClient
     producer: (producerOptions = {}) =>
       owned((onClose) => createProducer({ backend: backend, topology, clock, onClose }, producerOptions)),
     hasTransactionalId: (transactionalId) => backend.hasTransactionalId({ transactionalId }),
-    reader,
+    reader: (readerOptions) => reader(readerOptions),
     consumer: (consumerOptions) =>
       owned((onClose) =>
         createConsumer(
@@ -60,7 +66,7 @@ export function createBrokerClient(backend: BrokerBackend, options: BrokerClient
             clock,
             logger,
             join: broker.joinGroup,
-            reader: reader({ ...consumerOptions, waitsForMissingTopics: true }),
+            openReader: (onMissingTopic) => reader({ ...consumerOptions, waitsForMissingTopics: true }, onMissingTopic),
             onClose,
           },
           consumerOptions,

@@ -23,6 +23,7 @@ const POLL_INTERVAL_MS_MAX = 300_000
 const SESSION_TIMEOUT_MS = 45_000
 /** Interval of checks for new topics and partitions. */
 const REFRESH_MS = 30_000
+const MISSING_CHECK_MS = 1_000
 const ASSIGNMENT_RETRY_MS = 200
 const LEAVE_POLL_MS = 5
 
@@ -33,7 +34,8 @@ export type ConsumerDependencies = {
   readonly clock: Clock
   readonly logger: Logger
   readonly join: Broker['joinGroup']
-  readonly reader: LogReader
+  /** `onMissingTopic` is called while brokers do not know a topic that is read. */
+  readonly openReader: (onMissingTopic: () => void) => LogReader
   readonly onClose: () => void
 }
 
@@ -42,7 +44,7 @@ export async function createConsumer(parts: ConsumerDependencies, options: Consu
   try {
     await consumer.start()
   } catch (error) {
-    await parts.reader.close()
+    await consumer.closeReader()
     throw error
   }
   return consumer
@@ -55,12 +57,14 @@ export async function createConsumer(parts: ConsumerDependencies, options: Consu
 class GroupConsumer implements Consumer {
   readonly #parts: ConsumerDependencies
   readonly #options: ConsumerOptions
+  readonly #reader: LogReader
   #member: GroupMembership | undefined
   #generation: Generation | undefined
   #assigned: readonly TopicPartition[] = []
   #topics: readonly string[] = []
   #partitionCounts = ''
   #missingTopics = ''
+  #missingCheckMs = Number.NEGATIVE_INFINITY
   /** Revocations that `poll` has not carried out yet. */
   #revocations: (() => Promise<void>)[] = []
   /** An assignment that `poll` has not taken over yet. */
@@ -74,11 +78,16 @@ class GroupConsumer implements Consumer {
   constructor(parts: ConsumerDependencies, options: ConsumerOptions) {
     this.#parts = parts
     this.#options = options
+    this.#reader = parts.openReader(() => this.#checkMissingTopic())
     this.#lastPollMs = parts.clock.monotonicMs()
   }
 
   get groupId(): string {
     return this.#options.groupId
+  }
+
+  closeReader(): Promise<void> {
+    return this.#reader.close()
   }
 
   async start(): Promise<void> {
@@ -100,7 +109,7 @@ class GroupConsumer implements Consumer {
         // Not awaited: the first poll happens only after this returns.
         onJoined: (generation) => {
           this.#pendingAssignment = generation
-          this.#parts.reader.wake()
+          this.#reader.wake()
         },
         onLost: (error) => {
           if (error instanceof BrokerError && error.code === 'fenced') this.#fenced = error
@@ -121,11 +130,7 @@ class GroupConsumer implements Consumer {
       if (this.#fenced) throw this.#fenced
       const leftMs = Math.max(0, endMs - clock.monotonicMs())
       const waitMs = this.#pendingAssignment ? Math.min(leftMs, ASSIGNMENT_RETRY_MS) : leftMs
-      const records = await this.#parts.reader.poll(waitMs).catch((error: unknown) => {
-        // A deleted topic leaves the assignment now: if it were recreated before that, its records would be read from the old offset.
-        if (error instanceof BrokerError && error.code === 'topic_not_found') void this.#checkProgress()
-        throw error
-      })
+      const records = await this.#reader.poll(waitMs)
       // Records that arrive during a revocation do not belong to this member any more.
       if (this.#revocations.length === 0 && !this.#pendingAssignment) return records
       if (clock.monotonicMs() >= endMs) {
@@ -136,7 +141,7 @@ class GroupConsumer implements Consumer {
   }
 
   wake(): void {
-    this.#parts.reader.wake()
+    this.#reader.wake()
   }
 
   assignment(): readonly TopicPartition[] {
@@ -145,15 +150,15 @@ class GroupConsumer implements Consumer {
 
   seek(positions: readonly PartitionOffset[]): void {
     const assigned = new Set(this.#assigned.map(topicPartitionKey))
-    this.#parts.reader.seek(positions.filter((position) => assigned.has(topicPartitionKey(position))))
+    this.#reader.seek(positions.filter((position) => assigned.has(topicPartitionKey(position))))
   }
 
   pause(partitions: readonly TopicPartition[]): void {
-    this.#parts.reader.pause(partitions)
+    this.#reader.pause(partitions)
   }
 
   resume(partitions: readonly TopicPartition[]): void {
-    this.#parts.reader.resume(partitions)
+    this.#reader.resume(partitions)
   }
 
   async commit(offsets: readonly CommittedOffset[]): Promise<void> {
@@ -191,7 +196,7 @@ class GroupConsumer implements Consumer {
       await Promise.race([leaving, this.#parts.clock.sleep(LEAVE_POLL_MS)])
     }
     this.#closed = true
-    await this.#parts.reader.close()
+    await this.#reader.close()
     this.#parts.onClose()
   }
 
@@ -200,7 +205,7 @@ class GroupConsumer implements Consumer {
     this.#pendingAssignment = undefined
     return new Promise((resolve) => {
       this.#revocations.push(() => this.#revoke(listener).finally(resolve))
-      this.#parts.reader.wake()
+      this.#reader.wake()
     })
   }
 
@@ -218,7 +223,7 @@ class GroupConsumer implements Consumer {
     try {
       if (revoked.length > 0) await listener?.(revoked)
     } finally {
-      this.#parts.reader.drop(revoked)
+      this.#reader.drop(revoked)
       this.#assigned = []
       this.#generation = undefined
     }
@@ -243,7 +248,7 @@ class GroupConsumer implements Consumer {
     this.#pendingAssignment = undefined
     this.#generation = generation
     this.#assigned = partitions
-    this.#parts.reader.seek(starts)
+    this.#reader.seek(starts)
     await this.#options.rebalance?.onAssigned?.(partitions)
   }
 
@@ -290,6 +295,17 @@ class GroupConsumer implements Consumer {
     }
   }
 
+  /**
+   * A deleted topic leaves the assignment at once. If it were recreated before the next regular check, its records would be read
+   * from the old offset.
+   */
+  #checkMissingTopic(): void {
+    const nowMs = this.#parts.clock.monotonicMs()
+    if (nowMs - this.#missingCheckMs < MISSING_CHECK_MS) return
+    this.#missingCheckMs = nowMs
+    void this.#checkProgress()
+  }
+
   /** Whether the set of topics or their partition counts changed. */
   async #refreshTopics(): Promise<boolean> {
     const { topics } = this.#options
@@ -304,6 +320,7 @@ class GroupConsumer implements Consumer {
     if (!isFilter) this.#warnOfMissingTopics(topics.filter((name) => !all.some(({ topic }) => topic === name)))
     return changed
   }
+
   /** Once for each set of topics. */
   #warnOfMissingTopics(topics: readonly string[]): void {
     const missing = topics.join(', ')

@@ -23,9 +23,7 @@ import {
 } from './fetched-batches.ts'
 
 const POLL_BYTES_MAX = 1 * 1024 * 1024
-/**
- * Bytes that one poll decodes, so that the event loop is not blocked for long; the rest is returned by the next poll.
- */
+/** Bytes that one poll decodes, so that the event loop is not blocked for long; the next poll returns the rest. */
 const DECODE_BYTES_MAX = 512 * 1024
 const FETCH_WAIT_MS = 500
 /** Buffered fetches per partition: the one being consumed and the next one. */
@@ -38,6 +36,7 @@ export type LogReaderDependencies = {
   readonly backend: BrokerBackend
   readonly topology: MetadataCache
   readonly clock: Clock
+  readonly onMissingTopic?: () => void
   readonly onClose: () => void
 }
 
@@ -327,8 +326,8 @@ export class LogReader implements PartitionReader {
   }
 
   #fail(error: unknown): void {
-    if (error instanceof BrokerError && (error.retriable || (this.#waitsForMissingTopics && isMissing(error)))) return
-    if (!this.#closed) this.#failure ??= error as Error
+    if (this.#waitsForMissingTopics && isMissing(error)) this.#parts.onMissingTopic?.()
+    else if (!(error instanceof BrokerError && error.retriable) && !this.#closed) this.#failure ??= error as Error
   }
 
   async #takeBuffered(): Promise<PartitionRecords[]> {

@@ -1,4 +1,6 @@
 import type { Consumer, PartitionRecords, TopicPartition } from '../../broker/broker.ts'
+import { UnreadableBatchError } from '../../broker/broker-error.ts'
+import { UserError } from '../../common/errors.ts'
 import { withTimeout } from '../../common/timeout.ts'
 import { untilAborted } from '../../common/unless-aborted.ts'
 import { listedName } from '../../plugins/plugin-catalog.ts'
@@ -20,7 +22,6 @@ import { closeRecordPipeline, openRecordPipeline, type RecordPipeline } from './
 import { RetryStatus } from './retry-status.ts'
 import { SinkDelivery } from './sink-delivery.ts'
 import { partitionKey, SinkOffsets } from './sink-offsets.ts'
-import { SinkPoller } from './sink-poller.ts'
 import { SinkReports } from './sink-reports.ts'
 import { TaskClients } from './task-clients.ts'
 import type { WorkerTaskContext } from './task-context.ts'
@@ -49,7 +50,6 @@ export class WorkerSinkTask {
   readonly #offsets = new SinkOffsets()
   readonly #status: RetryStatus
   readonly #lagReport: LagReport
-  readonly #poller: SinkPoller
   #deadLetters: DeadLetterQueue | undefined
   #consumer: Consumer | undefined
   #plugin: SinkPlugin | undefined
@@ -69,7 +69,6 @@ export class WorkerSinkTask {
     this.#paused = context.spec.paused
     this.#status = new RetryStatus(context.report, this.#paused)
     this.#lagReport = new LagReport(context)
-    this.#poller = new SinkPoller(context)
     this.#config = parseTaskConfig(context.spec.config)
   }
 
@@ -164,9 +163,25 @@ export class WorkerSinkTask {
         if (isConsumerPaused || !running.delivery.isBlocked) this.#setConsumerPaused(running.consumer, isConsumerPaused)
       }
       this.#applySeeks(running.consumer)
-      await this.#process(running, await this.#poller.poll(running.consumer, this.#waitMs(running.delivery)))
+      await this.#process(running, await this.#poll(running))
       this.#lagReport.send(this.#offsets)
       if (clock.monotonicMs() >= this.#commitAtMs) await this.#commit()
+    }
+  }
+
+  /**
+   * Polls the consumer. Throws a `UserError` for an unreadable batch, because skipping data is an operator's decision.
+   */
+  async #poll({ consumer, delivery }: RunningSink): Promise<readonly PartitionRecords[]> {
+    try {
+      return await consumer.poll(this.#waitMs(delivery))
+    } catch (error) {
+      if (!(error instanceof UnreadableBatchError)) throw error
+      const { connector } = this.#context.spec
+      const remedy =
+        `Nothing behind it is read. Restore it from a replica or a backup and restart the task; or give it up: stop the ` +
+        `connector, move its offset past the batch with PATCH /connectors/${connector}/offsets, and resume it`
+      throw new UserError(error.code, `${error.message}. ${remedy}`, { cause: error })
     }
   }
 

@@ -80,8 +80,8 @@ const REFUSED: readonly Row[] = [
     make(SOURCE, 'ñ'.repeat(400)),
     'the name has 2400 characters in an address: at most 2048 can be used',
   ],
-  ['half a character in the name', make(SOURCE, 'a\ud83d'), 'it is no Unicode text'],
-  ['half a character in a value', make({ ...SOURCE, file: '\udc00' }), 'it is no Unicode text'],
+  ['half a character in the name', make(SOURCE, 'a\ud83d'), 'it is not valid Unicode text'],
+  ['half a character in a value', make({ ...SOURCE, file: '\udc00' }), 'it is not valid Unicode text'],
 ]
 
 const NAMES = ['a/b', '100%', 'ñandú 🦤', '名前', 'a?b#c', '..%2f', '__proto__', 'constructor', "o'; DROP TABLE x --"]
