@@ -14,6 +14,9 @@ import { type Dependency, dependenciesOf, type Referenced } from '../../formats/
 import { SchemaError } from '../../formats/schema-error.ts'
 import { type CompatibilityRules, comparedVersions, conflictsWith } from '../../formats/version-compatibility.ts'
 
+/** The comparison of a schema with many versions gives way to other resources after this time. */
+const TURN_MS = 10
+
 /** A schema that is declared for a subject. */
 export type SubjectSchema = NewSchema & { readonly subject: string }
 
@@ -43,10 +46,14 @@ export async function findConflicts(
   const candidate = await comparison.parse(schema, 'strict')
   const versions = earlier.map((version) => ({ ...version, properties: version.metadata?.properties }))
   const sentences: string[] = []
+  let turnMs = performance.now()
   for (const version of comparedVersions(schema.metadata?.properties, versions, rules)) {
+    // Each comparison is bounded. A turn of the event loop between them lets other resources continue.
+    if (performance.now() - turnMs >= TURN_MS) {
+      await setImmediate()
+      turnMs = performance.now()
+    }
     sentences.push(...(await comparison.compare(candidate, version, rules)))
-    // Each comparison is bounded, so that a turn between them lets other resources continue.
-    await setImmediate()
   }
   return sentences
 }
