@@ -206,8 +206,8 @@ export type PartitionReaderOptions = {
    */
   readonly prefetchesAtEnd?: boolean
   /**
-   * Whether a topic that brokers do not know is waited for instead of an error: a broker that has just started may not
-   * know any. Default false; a consumer always waits, as in Java clients.
+   * Whether `poll` waits for a topic that the brokers do not know instead of throwing `topic_not_found`: a broker that has
+   * just started may not know any topic yet. Default false. A consumer always waits, as in Java clients.
    */
   readonly waitsForMissingTopics?: boolean
 }

@@ -38,7 +38,7 @@ export class CompatibilityWorker {
     this.#waitingMax = waitingMax
   }
 
-  /** Runs one job. Rejects as `runSome`. */
+  /** Runs one job. Rejects with the same errors as `runSome`. */
   async run(job: WorkerJob): Promise<WorkerJobOutcome> {
     return firstOf(await this.runSome([job]))
   }

@@ -16,11 +16,11 @@ LOOPBACK.addAddress('::1', 'ipv6')
 const LOCALHOST = /^(?:.+\.)?localhost\.?$/i
 
 /**
- * DNS rebinding: the owner of a domain makes its name resolve to 127.0.0.1, so that for a browser, a server on the
- * user's machine has the same origin as the page. A server without authentication that listens only on loopback addresses
- * relies on that only local programs reach it. It therefore serves a browser only under a name that nobody else can make
- * resolve to this machine, or that of an origin in `access.control.allow.origin`. Returns undefined for servers that need
- * no check.
+ * Protects against DNS rebinding: an attacker makes the host name of a web page resolve to 127.0.0.1, so that the browser
+ * treats a server on the user's machine as the origin of that page. A server that has no authentication and listens only on
+ * loopback addresses must be reachable by local programs only. It therefore accepts requests of browsers only if the `Host`
+ * header is `localhost`, an IP address, or the host of an origin in `access.control.allow.origin`. Returns undefined for a
+ * server that needs no such check.
  */
 export function createRebindingCheck(
   listeners: readonly Listener[],
@@ -32,7 +32,7 @@ export function createRebindingCheck(
   let lastAccepted = ''
   return ({ headers, socket }) => {
     const { host = '' } = headers
-    // With TLS, a browser rejects the certificate.
+    // Over TLS, the browser has already rejected the certificate, which does not contain the name of the attacker.
     if (host === lastAccepted || !isFromBrowser(headers) || socket instanceof TLSSocket) return false
     const name = hostnameOf(`http://${host}`)
     if (name === undefined || !(isLocalName(name) || allowed.has(name))) return true
@@ -50,7 +50,7 @@ export function rejectReboundRequests(app: FastifyInstance, isRebound: Rebinding
   })
 }
 
-/** Browsers add one of these headers to every request, and pages cannot remove it. Most other clients send none of them. */
+/** Browsers send at least one of these headers with each request, and scripts cannot remove it. Most other clients send none of them. */
 function isFromBrowser(headers: IncomingMessage['headers']): boolean {
   return (
     headers['accept-language'] !== undefined || headers.origin !== undefined || headers['sec-fetch-site'] !== undefined

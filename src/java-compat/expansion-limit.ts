@@ -5,7 +5,7 @@ const SCHEMAS_MAX = 100_000
 
 /**
  * Returns a function to be called for each schema that is converted to a Connect schema. A Connect schema repeats a type at
- * each place that uses it, so that a few types which each use the next one twice have billions of fields. The function throws
+ * each place that uses it, so that a few types, each with two fields of the next type, have billions of fields. The function throws
  * a `DataError` for too many.
  */
 export function expansionLimit(): () => void {

@@ -66,7 +66,7 @@ describe('a check of many items', () => {
     expect(requests).toEqual([64, 36])
   })
 
-  it('requests at most one million characters at once, and more for a single item', async () => {
+  it('requests jobs of at most one million characters at once, unless a single job is larger', async () => {
     const { find, need, requests } = start()
     const text = 'x'.repeat(400_000)
     await find(5, (item) => need(jobOf(`${item}${text}`)))

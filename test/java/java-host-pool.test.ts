@@ -5,7 +5,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { JavaHostPool } from '../../src/java/java-host-pool.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-/** Replaces `java`. When it is told to stop, it creates the file `stopping`, and exits as soon as a file `exit` exists. */
+/** Stand-in for the `java` executable. On a request to stop, it creates the file `stopping`, and exits when the file `exit` exists. */
 const FAKE_JAVA = `#!${process.execPath}
 const { existsSync, rmSync, writeFileSync } = require('node:fs')
 const [socket, directory] = process.argv.slice(-2)

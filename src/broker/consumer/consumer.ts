@@ -321,7 +321,7 @@ class GroupConsumer implements Consumer {
     return changed
   }
 
-  /** Once for each set of topics. */
+  /** Logs one warning for each set of missing topics. */
   #warnOfMissingTopics(topics: readonly string[]): void {
     const missing = topics.join(', ')
     if (missing !== '' && missing !== this.#missingTopics)

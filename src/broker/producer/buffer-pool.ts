@@ -13,7 +13,7 @@ export class BufferPool {
   }
 
   /**
-   * Waits for its turn and for free memory, then runs `then` before the next allocation. If `then` fails, the memory is
+   * Waits for its turn and for free memory, then runs `send` before the next allocation. If `send` fails, the memory is
    * released.
    */
   allocate(bytes: number, send: () => Promise<void>): Promise<void> {

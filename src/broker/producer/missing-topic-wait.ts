@@ -13,7 +13,7 @@ export class MissingTopicWait {
     this.#signal = signal
   }
 
-  /** Whether to wait longer for what has been missing since this time of the monotonic clock. */
+  /** Whether the wait for a topic continues that has been missing since `sinceMs` of the monotonic clock. */
   continues(sinceMs: number): boolean {
     return this.#signal?.aborted !== true && this.#clock.monotonicMs() - sinceMs < this.maxMs
   }

@@ -253,7 +253,7 @@ export class Sender {
     queue.missingSinceMs = isMissing(error) ? (queue.missingSinceMs ?? nowMs) : undefined
     if (queue.missingSinceMs !== undefined && !tooLate && this.#parts.missingTopic.continues(queue.missingSinceMs)) {
       queue.isBlocked = true
-      // The broker did not look at the batch: an earlier attempt decides whether it may be stored.
+      // The broker did not process the batch, so it may be stored only if an earlier attempt may have stored it.
       queue.retries.push(batch)
       return
     }
@@ -339,7 +339,7 @@ export class Sender {
       .then((failures) => this.#unblock(queues, failures))
   }
 
-  /** Why no batch of the queue can be sent after a refresh of its metadata. Undefined if a retry may succeed. */
+  /** The error of all batches of a queue, judged after its metadata was refreshed. Undefined if a retry may succeed. */
   async #refreshFailure(queue: PartitionQueue): Promise<Error | undefined> {
     const { topology, missingTopic, clock } = this.#parts
     try {

@@ -132,7 +132,7 @@ function completeFilesIn(path: string): { readonly head: string; readonly subjec
   return { head: partial.head, subjects: existsSync(partial.subjects) ? partial.subjects : subjects }
 }
 
-/** Gives a complete export its names, which an interrupted `writeArchive` has not done. */
+/** Renames the files of a complete export to their final names, if `writeArchive` was interrupted before it did. */
 function finishReplacement(path: string): void {
   const [complete, partial, current] = [completeFilesIn(path), partialFilesIn(path), join(path, SUBJECTS)]
   if (complete?.head !== partial.head) return

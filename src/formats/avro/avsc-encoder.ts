@@ -10,7 +10,7 @@ export function avscEncoder(schema: AvroSchema, unions: UnionForm, longs: 'doubl
   const type = avsc.Type.forSchema(
     convert(schema, { seen: new Set(), unions }) as avsc.Schema,
     {
-      // Without a prototype, because a type can be named `constructor`.
+      // An object without a prototype: otherwise avsc would find a type named `constructor` on `Object.prototype`.
       registry: Object.assign(Object.create(null), { long: longs === 'doubles' ? new ExactLong() : bigintLong() }),
       typeHook: exactType,
     } as avsc.ForSchemaOptions,
@@ -64,8 +64,8 @@ function convertNamed(schema: AvroNamed, context: Context): unknown {
 }
 
 /**
- * Values do not have the names of types, except those of branches, which `WRAPPED_UNIONS` has. avsc rejects a type with the
- * name of a primitive type, also in a namespace.
+ * The name that avsc gets for a type. avsc rejects the name of a primitive type, also in a namespace. Values contain type names
+ * only as union branches, and those are in `WRAPPED_UNIONS`.
  */
 function avscTypeName({ full, simple }: AvroName): string {
   const name = full.split('.').map(avscName).join('.')

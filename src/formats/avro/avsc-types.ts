@@ -27,8 +27,8 @@ export function avscName(name: string): string {
 }
 
 /**
- * The names of the branches of each union whose values are `{ branch: value }`. avsc itself would decide by whether longs are
- * doubles.
+ * The branch names of each union whose values have the form `{ branch: value }`. Without it, avsc would choose the form itself,
+ * and differently for longs that are doubles and longs that are bigints.
  */
 export const WRAPPED_UNIONS = new WeakMap<object, readonly string[]>()
 

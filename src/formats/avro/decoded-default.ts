@@ -62,7 +62,7 @@ function scalarOf(schema: AvroSchema, json: Json): unknown {
   }
 }
 
-/** A number that JSON does not have is a text, such as `NaN`. */
+/** JSON has no `NaN` and infinities, so such a default is a string. */
 function numberOf(json: Json): number {
   return json instanceof JsonNumber ? json.value : Number(json)
 }

@@ -62,7 +62,7 @@ class Resolver {
       const index = input.index(reads.length)
       const read = reads[index]!
       if (read instanceof SchemaError) throw read
-      // A null in a union has a byte, its index.
+      // Not counted as a value without bytes: the index of its branch is a byte.
       return branches[index]!.type === 'null' ? null : read(input)
     }
   }

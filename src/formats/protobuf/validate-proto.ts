@@ -101,7 +101,7 @@ function checkEnum(file: ProtoFile, element: Enum, path: string): void {
     )
 }
 
-/** In a normalized file, which is sorted by number, negative constants come before. */
+/** Zero must be the first constant. In a normalized file, which is sorted by number, negative constants precede it. */
 function hasZeroFirst({ constants }: Enum): boolean {
   return constants.find(({ tag }) => tag >= 0)?.tag === 0
 }

@@ -62,7 +62,7 @@ function unionReader({ branches }: AvroUnion, schema: Schema): ValueReader | und
 }
 
 function recordReader(avro: readonly { readonly schema: AvroSchema }[], schema: Schema): ValueReader | undefined {
-  // Values without fields have no bytes, which would have to be limited: see `binaryCheck`.
+  // A record without fields has no bytes, so that the number of such records would need a limit of its own, as `BinaryInput` has.
   if (schema.type !== 'struct' || avro.length === 0) return undefined
   const fields: { readonly name: string; readonly read: ValueReader }[] = []
   for (const [index, { name, schema: own }] of schema.fields!.entries()) {

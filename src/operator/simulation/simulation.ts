@@ -70,7 +70,7 @@ export class Simulation {
   readonly #cluster = new SimulatedCluster(0)
   readonly #registries = new Map<string, RegistryOverlay>()
   readonly #workers = new Map<string, WorkerOverlay>()
-  /** Its process ends with this one. */
+  /** Not closed: its child process ends together with this process. */
   readonly #compatibilityWorker = new CompatibilityWorker()
 
   constructor(options: SimulationOptions) {

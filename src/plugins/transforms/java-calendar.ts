@@ -29,8 +29,8 @@ export function dayOfYear(date: JavaDate): number {
 }
 
 /**
- * Days from 1970 of a date, whose month and day may be out of range: month 12 is January of the next year. In 1582, days that are
- * counted from the beginning of the year are Julian.
+ * Days from 1970 to a date, whose month and day may be out of range: month 12 is January of the next year. As in Java, a day of
+ * the year in 1582 (`isDayOfYear`) is counted in the Julian calendar.
  */
 export function daysOf({ year, month, day }: Pick<JavaDate, 'year' | 'month' | 'day'>, isDayOfYear = false): number {
   if (year < CHANGE_YEAR || (year === CHANGE_YEAR && isDayOfYear)) return julianDays(year, month, day)

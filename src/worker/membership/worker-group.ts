@@ -75,7 +75,7 @@ export class WorkerGroup {
   /** On the leader: the result of the last rebalance. */
   #assignorState: AssignorState | undefined
   #assignedWork: ConnectorsAndTasks = NO_WORK
-  /** On the leader: the tasks that the last rebalance revoked. Undefined if it changed nothing. */
+  /** On the leader: the tasks that the last rebalance revoked. Undefined if it assigned nothing, because a member lagged behind the config topic. */
   #revokedTasks: readonly TaskId[] | undefined
   /** On the leader: the URL of each connector and task. Computed on demand, because its cost grows with all work. */
   #owners: () => ReadonlyMap<string, string> = () => new Map()
@@ -180,7 +180,7 @@ export class WorkerGroup {
     return this.#owners().get(ownedKey(owned))
   }
 
-  /** On the leader: whether all workers have ended the tasks of a connector that has none any more. A worker rejoins after that. */
+  /** On the leader: whether all tasks of a stopped connector have ended. A worker ends its revoked tasks before it joins the next rebalance. */
   haveTasksEnded(connector: string): boolean {
     const isOwn = (task: TaskId) => task.connector === connector
     return this.isLeader && this.#revokedTasks?.some(isOwn) === false && !this.#assignedWork.tasks.some(isOwn)

@@ -22,7 +22,7 @@ export function traceOf(error: unknown): string {
   return truncateText(lines.join('\nCaused by: '), CHARS_MAX)
 }
 
-/** Returns a text of what `read` returns. Plugins can throw any value, including one whose getters or `toString` throw. */
+/** Converts the result of `read` to a string. Plugins can throw any value, including one whose getters or `toString` throw. */
 export function describeSafely(read: () => unknown): string {
   try {
     return String(read() ?? '')

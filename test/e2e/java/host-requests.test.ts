@@ -2,30 +2,22 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { HostConnection } from '../../../src/java/host-connection.ts'
-import { hostAddress, JavaHost } from '../../../src/java/java-host.ts'
+import type { HostConnection } from '../../../src/java/host-connection.ts'
+import type { JavaHost } from '../../../src/java/java-host.ts'
 import { writeSinkRecords } from '../../../src/java/record-codec.ts'
 import { array, type Schema, type SinkRecord, STRING } from '../../../src/sdk/index.ts'
 import { describeOn, real } from '../../env/real.ts'
+import { connectToHost } from '../../support/java-host.ts'
 
 const javaHost = await real('javaHost')
-const LOG = { linesPerSecond: 100, bytesPerSecond: 65_536 }
 
 describeOn([javaHost], 'a Java host', () => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-requests-'))
-  const address = hostAddress(directory, 'requests')
   let host: JavaHost
   let connection: HostConnection
 
   beforeAll(async () => {
-    host = await JavaHost.start({
-      runtime: { home: '', hostDirectory: javaHost.address.directory, heapMax: '256m', options: [], log: LOG },
-      location: { path: javaHost.address.jars.file, jars: [javaHost.address.jars.file] },
-      address,
-      startMsMax: 60_000,
-      onLog: () => undefined,
-    })
-    connection = await HostConnection.open(address, { timeoutMs: 10_000 })
+    ;({ host, connection } = await connectToHost(javaHost.address, directory))
   })
 
   afterAll(async () => {

@@ -1,51 +1,17 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
-import { ConnectorChains } from '../../../src/java/connector-chains.ts'
-import { hostAddress, JavaHost } from '../../../src/java/java-host.ts'
-import { javaSource } from '../../../src/java/java-source.ts'
-import { runSource } from '../../../src/sdk/index.ts'
-import { compileJava } from '../../env/javac.ts'
+import { expect, it } from 'vitest'
 import { describeOn, real } from '../../env/real.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { startCompiledSource } from '../../support/java-host.ts'
 
 const javaHost = await real('javaHost')
 
-const CLASS = 'dev.weir.test.LargeBatches'
 const MEBIBYTE = 1024 * 1024
 
 /** Starts a task that returns one batch of `count` records of this size. */
-async function startSource(count: number, recordBytes: number) {
-  const directory = temporaryDirectory()
-  const location = join(directory, 'plugins')
-  mkdirSync(location)
-  const sources = ['LargeBatches', 'SingleTaskSource'].map((name) =>
-    join(import.meta.dirname, `../../support/java/${name}.java`),
-  )
-  await compileJava(sources, { classpath: javaHost.address.classpath, directory: location })
-  const address = hostAddress(directory, 'host')
-  const host = await JavaHost.start({
-    runtime: {
-      home: '',
-      hostDirectory: javaHost.address.directory,
-      heapMax: '1g',
-      options: [],
-      log: { linesPerSecond: 100, bytesPerSecond: 65_536 },
-    },
-    location: { path: location, jars: [] },
-    address,
-    startMsMax: 60_000,
-    onLog: () => undefined,
-  })
-  onTestFinished(() => host.stop())
-  const description = { kind: 'source', class: CLASS, version: '1', definitions: [] } as const
-  const module = { location, address, plugins: [description] }
-  const running = runSource(javaSource(module, description, new ConnectorChains()), {
+const startSource = (count: number, recordBytes: number) =>
+  startCompiledSource(javaHost.address, 'LargeBatches', {
+    heapMax: '1g',
     config: { count: String(count), 'record.bytes': String(recordBytes) },
   })
-  onTestFinished(() => running.stop())
-  return running
-}
 
 describeOn([javaHost], 'a batch of a Java source', () => {
   it('of more bytes than a frame can have arrives as a whole', async () => {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { HostConnection } from '../../../src/java/host-connection.ts'
-import { hostAddress, JavaHost } from '../../../src/java/java-host.ts'
+import type { HostConnection } from '../../../src/java/host-connection.ts'
+import type { JavaHost } from '../../../src/java/java-host.ts'
 import {
   array,
   BOOLEAN,
@@ -24,9 +24,9 @@ import {
 } from '../../../src/sdk/index.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { type Data, dataWithoutSchema, dataWithSchema } from '../../support/connect-data.ts'
+import { connectToHost } from '../../support/java-host.ts'
 
 const javaHost = await real('javaHost')
-const LOG = { linesPerSecond: 100, bytesPerSecond: 65_536 }
 
 describeOn([javaHost], 'values that cross to a Java host and back', () => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-values-'))
@@ -34,15 +34,7 @@ describeOn([javaHost], 'values that cross to a Java host and back', () => {
   let connection: HostConnection
 
   beforeAll(async () => {
-    const address = hostAddress(directory, 'values')
-    host = await JavaHost.start({
-      runtime: { home: '', hostDirectory: javaHost.address.directory, heapMax: '256m', options: [], log: LOG },
-      location: { path: javaHost.address.jars.file, jars: [javaHost.address.jars.file] },
-      address,
-      startMsMax: 60_000,
-      onLog: () => undefined,
-    })
-    connection = await HostConnection.open(address, { timeoutMs: 10_000 })
+    ;({ host, connection } = await connectToHost(javaHost.address, directory))
   })
 
   afterAll(async () => {

@@ -139,7 +139,7 @@ describeOn([postgres], 'the PostgreSQL CDC source whose server fails', () => {
     expect(error).toMatchObject({ code: 'retriable', message: expect.stringContaining('has not answered for 1 ms') })
   })
 
-  it('asks for a retry when only its connection for queries is lost, with which heartbeats would end', async () => {
+  it('throws a retriable error when its connection for queries is lost, because heartbeats need it', async () => {
     const db = await database()
     const source = await startCdcSource(db)
     const failure = failureOf(source)
@@ -149,7 +149,7 @@ describeOn([postgres], 'the PostgreSQL CDC source whose server fails', () => {
     expect(await failure).toMatchObject({ code: 'retriable', message })
   })
 
-  it('asks for a retry while the server still creates the slot for an earlier run, which waits for open transactions', async () => {
+  it('throws a retriable error while the server is still creating the slot for an earlier run, which waits for open transactions', async () => {
     const db = await database()
     await db.run(ORDERS)
     const writer = await db.client()
@@ -166,7 +166,7 @@ describeOn([postgres], 'the PostgreSQL CDC source whose server fails', () => {
     await writer.query('COMMIT')
   })
 
-  it('asks for a retry when another connector creates the publication at the same time', async () => {
+  it('throws a retriable error when another connector creates the publication at the same time', async () => {
     const db = await database()
     await db.run(ORDERS)
     const sources = await Promise.all(

@@ -257,7 +257,7 @@ describeOn([postgres], 'an incremental snapshot', () => {
     expect(new Set(readsOf(topic).map((value) => value!.after.id)).size).toBe(ROWS)
   })
 
-  it('that interrupts the changes reads what its statement selects', async () => {
+  it('of type blocking reads the rows that the SELECT statement of its signal returns', async () => {
     const { database, source } = await startSource()
     await database.run('UPDATE orders SET n = 1 WHERE id = 1000')
     const topic: SourceRecord[] = [...(await source.take(1))]

@@ -129,7 +129,7 @@ describe('data that is resolved to a reader schema', () => {
     expect(resolved(writer, reader, value)).toEqual(result)
   })
 
-  it('cannot be of a branch, or of a symbol, that the reader does not have', () => {
+  it('is rejected if it has a union branch or an enum symbol that the reader schema does not have', () => {
     expect(() => resolved(['int', 'string'], 'string', 5)).toThrow('cannot read int as string')
     const words = (...symbols: readonly string[]) => ({ type: 'enum', name: 'E', symbols })
     expect(resolved(words('A', 'B'), words('A'), 'A')).toBe('A')
@@ -246,13 +246,13 @@ describe('damaged Avro data', () => {
     expect(() => decode(bytes)).toThrow(`the bytes are not valid for their schema: ${problem}`)
   })
 
-  it('has no block with a wrong size, also in a field that the reader does not have', () => {
+  it('is reported for a block with a wrong size, also in a field that the reader schema does not have', () => {
     const reader = schemaOf({ type: 'record', name: 'R', fields: [] })
     const writer = schemaOf({ type: 'record', name: 'R', fields: [{ name: 'a', type: array('int') }] })
     expect(() => avroCodec(writer, { reader }).decode(varints(-1, -2, 0))).toThrow('another size than it claims')
   })
 
-  it('may have as many values without bytes as there are, and blocks with sizes', () => {
+  it('is not assumed for up to 65,536 values without bytes, such as nulls, nor for blocks that state their size', () => {
     expect(avroCodec(schemaOf(array('null'))).decode(varints(1_000, 0))).toHaveLength(1_000)
     expect(avroCodec(schemaOf(array('int'))).decode(varints(-2, 2, 7, 8, 1, 9, 0))).toEqual([7, 8, 9])
   })
@@ -310,7 +310,7 @@ it('encodes a type with the name of a primitive type in a namespace', () => {
   expect(decode(encode(value))).toEqual(value)
 })
 
-it('encodes branches and fields whose names are those that it uses inside', () => {
+it('encodes branches and fields with the names that the encoder itself gives to types', () => {
   const inner = { type: 'record', name: 'constructor', fields: [{ name: 'x61__in_avsc', type: 'int' }] }
   const { encode, decode } = avroCodec(schemaOf(['null', 'int', inner]))
   const value = JSON.parse('{"constructor":{"x61__in_avsc":5}}')

@@ -162,7 +162,7 @@ describe('direct values', () => {
     expect([write, reader]).toEqual([undefined, undefined])
   })
 
-  it('are not used to read records without fields, whose number no bytes limit', () => {
+  it('are not used to read records without fields: the length of the data does not limit how many there are', () => {
     expect(pathsOf(struct('Row', { values: array(struct('Empty', {})) })).read).toBeUndefined()
   })
 })

@@ -163,7 +163,7 @@ describe('the reconcile of a Connector', () => {
     expect(worker.connectors.get('orders')?.config).toMatchObject({ rate: '5' })
   })
 
-  it('waits for a key of a ConfigMap that has the name of a member of all objects', async () => {
+  it('waits for the key `toString`, which all JavaScript objects have, until its ConfigMap contains it', async () => {
     cluster.configMaps.set('default/base', { rate: '5' })
     const valuesFrom = [{ key: 'note', configMapKeyRef: { name: 'base', key: 'toString' } }]
     const key = cluster.apply('Connector', 'orders', { ...datagen, valuesFrom })

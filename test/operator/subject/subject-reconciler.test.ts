@@ -252,7 +252,7 @@ describe('reconciling a Subject', () => {
     expect(readiness(key)).toBe('Stalled/InputMissing')
   })
 
-  it('waits for a key of a ConfigMap that has the name of a member of all objects', async () => {
+  it('waits for the key `constructor`, which all JavaScript objects have, until its ConfigMap contains it', async () => {
     cluster.configMaps.set('default/schemas', { 'order.avsc': record(ID) })
     const schemaFrom = { configMapKeyRef: { name: 'schemas', key: 'constructor' } }
     const key = cluster.apply('Subject', 'orders-value', { schemaFrom })

@@ -149,7 +149,7 @@ describe('connectors with changed values', () => {
     expect(await changed(store)).toEqual([])
   })
 
-  it('are not those that are started while the values are read', async () => {
+  it('do not include a connector that starts with new values while the values are read', async () => {
     const reads: PromiseWithResolvers<Record<string, string>>[] = []
     const read = () => {
       const reading = Promise.withResolvers<Record<string, string>>()

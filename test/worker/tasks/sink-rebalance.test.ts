@@ -9,7 +9,7 @@ import { openTestBroker } from '../../support/topic.ts'
 const WORKER = { ...TASK_DEFAULTS, clients: { 'consumer.heartbeat.interval.ms': '20' } }
 
 describeConcurrently('a sink task in a rebalance', () => {
-  it('keeps the partitions paused that its sink has paused while it keeps them in rebalances', async () => {
+  it('leaves a partition that the sink has paused paused for as long as it is assigned, also across rebalances', async () => {
     const broker = await openTestBroker()
     await broker.topics.create({ name: 'lines', partitions: 2 })
     const seen: unknown[] = []

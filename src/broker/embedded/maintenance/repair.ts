@@ -146,7 +146,7 @@ function damagedPagesOf(
 }
 
 /**
- * Replaces the first page, which has the schema, if it is damaged: by that of an empty database, because the tables of all
+ * Replaces a damaged first page, which contains the schema, by that of an empty database. This works because the tables of all
  * databases begin at the same pages.
  */
 function replaceSchema(image: string, damagedPages: ReadonlySet<number>, directory: string, nowMs: number): void {

@@ -45,8 +45,8 @@ export function recordRenderer(settings: HttpSinkSettings): (record: SinkRecord)
 }
 
 /**
- * Renders the URL of a record. Throws a `DataError` if its values make a segment of the path empty, `.` or `..`, because that is
- * the URL of another resource: a `DELETE` of the key `.` would delete the whole collection.
+ * Returns a function that renders the URL of a record. It throws a `DataError` if a value of the record makes a path segment
+ * empty, `.` or `..`, because the URL is then that of another resource: a `DELETE` with the key `.` would delete the collection.
  */
 function urlTemplate(text: string): Template {
   const [, path = '', rest = ''] = /^([^?#]*)(.*)$/s.exec(text) ?? []

@@ -101,7 +101,7 @@ describe('array texts', () => {
     expect(itemsFromText(textFromItems([item]))[0] === item).toBe(true)
   })
 
-  it('are refused within an item that does not end', () => {
+  it('are rejected if the closing quote of an item is missing', () => {
     expect(() => itemsFromText('{"a')).toThrow('ends within a quoted item')
   })
 

@@ -50,7 +50,7 @@ describe('offsets', () => {
     })
   })
 
-  it('behind a message outside of transactions have its LSN as the last commit, which later events name also after a restart', () => {
+  it('after a non-transactional message contain its LSN as the last commit, which later events state also after a restart', () => {
     const printer = new OffsetPrinter(50n, parseCdcOffset({ lsn_proc: 90, lsn_commit: 90 }))
     const position = { commitLsn: 95n, index: -1 }
     const content = Buffer.alloc(0)

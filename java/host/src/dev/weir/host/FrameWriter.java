@@ -131,7 +131,7 @@ final class FrameWriter {
     }
 
     /**
-     * Fields as they were set: a default is for whoever reads them.
+     * Writes the fields as they were set. The receiver applies the defaults of fields without a value.
      *
      * @param schema has the fields of the struct
      */

@@ -23,7 +23,7 @@ import org.apache.kafka.connect.source.SourceTask;
 final class SourceTaskOperations {
     /** How long `poll` may take to return by itself before `stop` is called while it runs. */
     private static final int POLL_END_MS = 1_000;
-    /** How long `commitRecord` and `commit` may take to return before `stop` is called while they run. */
+    /** The longest wait for running calls of `commitRecord` and `commit`. After it, `stop` is called while they still run. */
     private static final int COMMIT_END_MS = 400;
     private static final int STOP_MS = 3_000;
     private static final int RETRY_MS = 100;

@@ -52,8 +52,8 @@ export async function readSlot(session: Session, name: string): Promise<Slot | u
 }
 
 /**
- * Whether a process is creating the slot, which it does until all transactions have ended that were open before. It goes on after its
- * client was killed.
+ * Whether a server process is still creating the slot. It first waits for the end of all transactions that are open, and
+ * continues to wait after its client was killed.
  */
 export function isBeingCreated({ confirmedLsn, invalidationReason, activePid }: Slot): boolean {
   return confirmedLsn === undefined && invalidationReason === undefined && activePid !== undefined

@@ -96,7 +96,7 @@ export class AdHocSnapshots implements AsyncDisposable {
     }
   }
 
-  /** A snapshot that cannot be read is a warning: whoever sent its signal must not be able to stop the capture of changes. */
+  /** Logs a warning if the snapshot cannot be read: a wrong signal must not stop the capture of changes. */
   async *#blockingRecords(
     request: BlockingSnapshot,
     lsn: Lsn,

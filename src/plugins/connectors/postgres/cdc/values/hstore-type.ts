@@ -27,12 +27,12 @@ function pairsFromText(text: string): Map<string, string | null> {
   return pairs.size < 2 ? pairs : inDebeziumOrder(pairs)
 }
 
-/** The place of the last quote of an item that begins with a quote. */
+/** The index of the closing quote of a quoted item. */
 function quotedEnd(text: string, at: number): number {
   return quoteEnd(text, expectAt(text, '"', at))
 }
 
-/** The place behind a mark that must be at this place. */
+/** The index after the delimiter that is expected at this index. */
 function expectAt(text: string, mark: string, at: number): number {
   if (text.startsWith(mark, at)) return at + mark.length
   throw new DataError(`the text of an hstore is not valid at character ${at}`)
