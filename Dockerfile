@@ -41,9 +41,9 @@ jdk.management.agent,jdk.naming.dns,jdk.net,jdk.security.auth,jdk.security.jgss,
 
 FROM --platform=$BUILDPLATFORM ${NODE} AS libraries
 WORKDIR /weir
-COPY src/common/clock.ts src/common/errors.ts src/common/retry.ts src/common/
-COPY src/java/maven src/java/maven
-COPY java/host/libraries.json java/host/
+COPY src/common/errors.ts src/common/
+COPY src/java/maven/coordinates.ts src/java/maven/
+COPY java/host/*.json java/host/
 COPY scripts/download-java-libraries.mjs scripts/
 ARG MAVEN_REPOSITORY=https://repo.maven.apache.org/maven2
 RUN node scripts/download-java-libraries.mjs libraries
@@ -53,7 +53,8 @@ WORKDIR /weir
 COPY --from=libraries /weir/libraries libraries
 COPY java/host/src java/host/src
 COPY scripts/build-java-host.mjs scripts/
-RUN node scripts/build-java-host.mjs lib "$(echo libraries/*.jar | tr ' ' ':')"
+RUN node scripts/build-java-host.mjs lib "$(echo libraries/*.jar | tr ' ' ':')" \
+    "$(echo libraries/resolver/*.jar | tr ' ' ':')"
 
 FROM ${NODE} AS weir
 ENV NODE_ENV=production

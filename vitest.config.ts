@@ -32,13 +32,12 @@ export default defineConfig({
             NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/node-compile'),
             TMPDIR: fastTemporaryDirectory(),
           },
-          // They take a second at most; what is slower is a machine that is busy with something else.
-          testTimeout: 90_000,
-          hookTimeout: 90_000,
-          expect: { poll: { timeout: 60_000, interval: 10 } },
+          provide: { leastTestLimitMs: 30_000 },
+          expect: { poll: { timeout: 25_000, interval: 10 } },
           // One more than the two cores that we measure on: tests also wait. 36 s instead of 46.
           maxWorkers: 3,
           setupFiles: [
+            'test/support/time-limits.ts',
             'test/support/fast-passwords.ts',
             'test/support/property-seed.ts',
             'test/support/equality-testers.ts',
@@ -51,13 +50,13 @@ export default defineConfig({
           include: ['test/contract/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/golden/**/*.test.ts'],
           globalSetup: ['test/env/global-setup.ts'],
           setupFiles: [
+            'test/support/time-limits.ts',
             'test/support/property-seed.ts',
             'test/support/equality-testers.ts',
             'test/env/program-environment.ts',
           ],
-          // Several times what they need, because a machine may be slow and busy with something else.
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
+          // They wait up to two minutes for real parts, which fails with what was waited for.
+          provide: { leastTestLimitMs: 130_000 },
           expect: { poll: { timeout: 120_000 } },
           // Two more than the cores that we measure on: most of these tests wait for sessions, elections and probes.
           maxWorkers: 4,

@@ -19,6 +19,7 @@ const NATIVE = ['snappy', 'lz4-napi', '@node-rs/crc32']
 /** Its file must be one directory below `dist`, as it is one below `src`. */
 const PATHS = 'src/common/program-files.ts'
 const SHARED = 'shared'
+const SMALL_CHARACTERS_MAX = 1_000
 /** What Fastify requires for routes with schemas, which no server has, and for requests in tests. */
 const UNUSED = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
 /** Fastify loads it for servers that speak HTTP/2, which no server of Weir does. */
@@ -33,10 +34,24 @@ const http = createRequire(import.meta.url)('node:http')
 export default http
 export const { Agent, IncomingMessage, METHODS, STATUS_CODES, Server, ServerResponse, createServer, get, request } = http
 `
+/**
+ * What undici exports includes mocks, caches, `fetch` and WebSocket: two thirds of its memory. These are the names that the
+ * code and its libraries import; `fetch` is imported by parts of the Kubernetes client that are not used.
+ */
+const UNDICI_LIBRARY = join(ROOT, 'node_modules/undici/lib')
+const UNDICI = `
+Object.assign(require('${UNDICI_LIBRARY}/dispatcher/dispatcher.js').prototype, require('${UNDICI_LIBRARY}/api/index.js'))
+exports.Agent = require('${UNDICI_LIBRARY}/dispatcher/agent.js')
+exports.ProxyAgent = require('${UNDICI_LIBRARY}/dispatcher/proxy-agent.js')
+exports.buildConnector = require('${UNDICI_LIBRARY}/core/connect.js')
+exports.fetch = () => { throw new Error('fetch of undici is not part of this build') }
+`
+const UNUSED_OF_UNDICI =
+  /\/(?:client-h2|h2c-client|web\/fetch\/body|web\/fetch\/formdata|web\/webidl)(?:\/index)?(?:\.js)?$/
 /** The translations of zod's messages, of which only the English ones are used. */
 const ZOD_LOCALES = /zod\/v4\/locales\/index\.js$/
 /** Files that the code reads. */
-const DATA = ['plugins/shipped-descriptors.json', 'console/page/style.css', 'console/page/icon.svg']
+const DATA = ['console/page/style.css', 'console/page/icon.svg']
 
 rmSync(DIST, { recursive: true, force: true })
 const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
@@ -52,12 +67,17 @@ const bundle = await rolldown({
     {
       name: 'unused-code',
       resolveId(name, importer, { kind }) {
-        const isUnused = UNUSED.includes(name) || (name === UNUSED_BY_FASTIFY && /\/fastify\//.test(importer ?? ''))
+        if (name === 'undici') return '\0undici'
+        const isUnused =
+          UNUSED.includes(name) ||
+          (name === UNUSED_BY_FASTIFY && /\/fastify\//.test(importer ?? '')) ||
+          (UNUSED_OF_UNDICI.test(name) && importer?.startsWith(UNDICI_LIBRARY))
         if (isUnused) return `\0unused:${name}`
         return kind === 'import-statement' && REQUIRED.test(name) ? '\0http' : null
       },
       load(id) {
         if (id === '\0http') return HTTP
+        if (id === '\0undici') return UNDICI
         if (ZOD_LOCALES.test(id)) return `export { default as en } from './en.js'`
         const [, name] = id.split('\0unused:')
         if (name === undefined) return null
@@ -78,7 +98,7 @@ const { output } = await bundle.write({
   codeSplitting: {
     groups: [
       { name: 'program-files', test: PATHS, priority: 1 },
-      { name: 'common', test: isCommonLeaf },
+      { name: 'common', test: isSmallLeaf },
     ],
   },
   // Names and lines are kept, because traces show them. Comments are not: they would be in memory.
@@ -97,6 +117,10 @@ for (const file of DATA) {
   copyFileSync(join(SOURCE, file), join(DIST, file))
 }
 
+const described = execFileSync(process.execPath, [join(SOURCE, 'plugins/describe-shipped.ts')])
+mkdirSync(join(DIST, 'plugins'), { recursive: true })
+writeFileSync(join(DIST, 'plugins/shipped-descriptors.json'), described)
+
 /** Joins the modules of the console's page and its libraries into one file for browsers. */
 async function buildPage() {
   const input = join(SOURCE, 'console/page/main.ts')
@@ -107,10 +131,15 @@ async function buildPage() {
   return output.filter((file) => file.type === 'chunk')
 }
 
-/** Modules of `src/common` without imports are in one file, although no program needs all of them: most have under 1 kB. */
-function isCommonLeaf(id) {
-  if (!id.startsWith(join(SOURCE, 'common/'))) return false
-  return !/^(?:import|export) (?!type )[^'"]*from '(?!node:)/m.test(readFileSync(id, 'utf8'))
+/**
+ * Small modules without imports are in one file, although no program needs all of them: alone, each would be a file of less than 1 kB
+ * that several programs load. Those of connectors are not, because a program loads connectors when it needs them.
+ */
+function isSmallLeaf(id) {
+  if (!id.startsWith(SOURCE) || id.startsWith(join(SOURCE, 'plugins/'))) return false
+  const text = readFileSync(id, 'utf8')
+  const isLeaf = !/^(?:import|export) (?!type )[^'"]*from '(?!node:)|\bimport\(/m.test(text)
+  return isLeaf && (text.length <= SMALL_CHARACTERS_MAX || id.startsWith(join(SOURCE, 'common/')))
 }
 
 /** The modules that threads, processes, the command and importers of the package start with. */

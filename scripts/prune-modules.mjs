@@ -11,7 +11,11 @@ import { argv } from 'node:process'
 const UNUSED_FILE = /\.(?:map|[cm]?ts|md|markdown|yml|html|zip|c|cc|h|bare|bench\.js)$|^(?:\.|CMakeLists|Makefile)/i
 const LICENCE = /^(?:licen[cs]e|notice|copying)/i
 /** Only directly in a package: deeper folders of these names may be part of the code. */
-const UNUSED_FOLDER = /^(?:\.github|@types|__tests__|tests?|examples?|docs?|bench(?:marks?)?|integration|prebuilds)$/
+const UNUSED_FOLDER =
+  /^(?:\.github|@types|__tests__|tests?|examples?|docs?|bench(?:marks?)?|integration|prebuilds|browser)$/
+
+/** Builds for script tags, at any depth. UMD builds are not among them: some packages have no other one for require. */
+const SCRIPT_BUILD = 'iife'
 
 /** @param {string} folder @param {boolean} isPackage */
 function prune(folder, isPackage) {
@@ -25,7 +29,7 @@ function prune(folder, isPackage) {
 /** @param {string} path @param {boolean} isInPackage */
 function pruneFolder(path, isInPackage) {
   const name = basename(path)
-  if (isInPackage && UNUSED_FOLDER.test(name)) rmSync(path, { recursive: true })
+  if (name === SCRIPT_BUILD || (isInPackage && UNUSED_FOLDER.test(name))) rmSync(path, { recursive: true })
   else if (name === 'node_modules') pruneModules(path)
   else prune(path, false)
 }

@@ -11,7 +11,10 @@ const JAVA_LICENSES = {
   'com.fasterxml.jackson': 'Apache-2.0',
   'com.github.luben': 'BSD-2-Clause',
   'jakarta.ws.rs': 'EPL-2.0 OR GPL-2.0-only WITH Classpath-exception-2.0',
+  'javax.inject': 'Apache-2.0',
   'org.apache.kafka': 'Apache-2.0',
+  'org.apache.maven': 'Apache-2.0',
+  'org.codehaus.plexus': 'Apache-2.0',
   'org.slf4j': 'MIT',
   'org.xerial.snappy': 'Apache-2.0',
 }
@@ -49,7 +52,8 @@ function print(bill) {
 }
 
 function javaLibraries() {
-  return Object.entries(readJson('java/host/libraries.json')).map(([coordinates, sha512]) => {
+  const libraries = ['libraries', 'resolver'].flatMap((list) => Object.entries(readJson(`java/host/${list}.json`)))
+  return libraries.map(([coordinates, sha512]) => {
     const [group, name, version] = coordinates.split(':')
     const purl = `pkg:maven/${group}/${name}@${version}`
     return {

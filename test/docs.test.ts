@@ -1,8 +1,7 @@
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { SOURCE_HELP } from '../src/cli/manifests/runtime-sources.ts'
-import { PROGRAM_HELP } from '../src/cli/program-options.ts'
+import { COMMANDS } from '../src/cli/command-list.ts'
 import { DOC_PAGES, docBlocks, docBlocksIn, ROOT } from './support/doc-commands.ts'
 
 /** Released entries of the changelog keep the commands of their time. `npm start` writes a copy of the README to `out`. */
@@ -13,17 +12,13 @@ const pages = globSync(['*.md', '{docs,charts,examples}/**/*.md'], { cwd: ROOT }
 /** A command in a text or a block: in backticks, or at the beginning of a line. */
 const MENTION = /(?:`|^ *)(?:weir|npm run -s weir --) ([a-z]+)\b([^`\n|#;]*)/gm
 
-/** The source of a command, which has its `--help`; undefined if there is no such command. */
-function sourceOf(name: string): string | undefined {
-  const file = join(ROOT, `src/cli/commands/${name}.ts`)
-  if (!existsSync(file)) return undefined
-  const source = readFileSync(file, 'utf8')
-  const shared = { PROGRAM_HELP, SOURCE_HELP }
-  return Object.entries(shared).reduce((text, [name, help]) => (source.includes(name) ? text + help : text), source)
+/** The help of a command; undefined if there is no such command. */
+async function helpOf(name: string): Promise<string | undefined> {
+  return Object.hasOwn(COMMANDS, name) ? (await COMMANDS[name]!.load()).help : undefined
 }
 
 describe('paths on pages', () => {
-  it('exist in the checkout', () => {
+  it('exist in the checkout', { tags: ['slow'] }, () => {
     const wrong = pages.flatMap((page) =>
       [...readFileSync(join(ROOT, page), 'utf8').matchAll(/`((?:src|test|docs|scripts|examples)\/[^`\s]*)`/g)]
         .map(([, path]) => path!)
@@ -84,15 +79,22 @@ describe('commands on pages', () => {
     expect(() => docBlocksIn('page.md', text)).toThrow('page.md')
   })
 
-  it('name commands and options of weir that exist', () => {
+  it('name commands and options of weir that exist', async () => {
     const mentions = pages.flatMap((page) => {
       const text = readFileSync(join(ROOT, page), 'utf8').replaceAll(/^ *```text\n[\s\S]*?```$/gm, '')
       return [...text.matchAll(MENTION)].map(([mention, name = '', rest = '']) => ({ page, mention, name, rest }))
     })
     expect(mentions.length).toBeGreaterThan(40)
+    const helps = new Map(
+      await Promise.all(
+        [...new Set(mentions.map(({ name }) => name))].map(async (name) => [name, await helpOf(name)] as const),
+      ),
+    )
     const wrong = mentions.filter(({ name, rest }) => {
-      const source = sourceOf(name)
-      return source === undefined || [...rest.matchAll(/--[a-z][a-z-]*/g)].some(([option]) => !source.includes(option))
+      const help = helps.get(name)
+      // Every command has --help.
+      const options = [...rest.matchAll(/--[a-z][a-z-]*/g)].filter(([option]) => option !== '--help')
+      return help === undefined || options.some(([option]) => !help.includes(option))
     })
     expect(wrong.map(({ page, mention }) => `${page}: ${mention}`)).toEqual([])
   })

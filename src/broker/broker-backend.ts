@@ -8,9 +8,11 @@ import type {
   NewTopic,
   OffsetAt,
   PartitionOffset,
+  ProducerIdentity,
   TopicPartition,
 } from './broker.ts'
-import type { BrokerErrorCode } from './broker-error.ts'
+import type { BrokerErrorData } from './broker-error.ts'
+import type { TopicConfigValues } from './topic-description.ts'
 
 /**
  * The port to a broker: the requests of a Kafka cluster as plain data. Requests and responses hold only what can be
@@ -26,13 +28,12 @@ export interface BrokerBackend {
   clusterId(): Promise<string>
 
   /**
-   * Without `topics`: all topics. `fresh` bypasses cached metadata. Unknown topics are omitted, as are those that this client
-   * may not describe; with `requiresAccess`, it rejects with `not_authorized` for them.
+   * Without `topics`: all topics that this client may describe. `fresh` bypasses cached metadata. Unknown topics are
+   * omitted; one that this client may not describe rejects with `not_authorized`, because it may exist.
    */
   metadata(request: {
     readonly topics?: readonly string[]
     readonly fresh?: boolean
-    readonly requiresAccess?: boolean
   }): Promise<readonly TopicMetadata[]>
   /**
    * The topic id, which changes when a topic is deleted and recreated. Undefined if the topic does not exist or the
@@ -44,6 +45,13 @@ export interface BrokerBackend {
   addPartitions(request: { readonly topic: string; readonly total: number }): Promise<void>
   /** Effective values, or with `isOwn` only those that are set on the topic itself. */
   topicConfigs(request: { readonly topic: string; readonly isOwn?: boolean }): Promise<Readonly<Record<string, string>>>
+  /** The values of these configs of many topics. */
+  topicConfigValues(request: {
+    readonly topics: readonly string[]
+    readonly names: readonly string[]
+  }): Promise<readonly TopicConfigValues[]>
+  /** The bytes of partitions on the disks of the brokers, for each replica. */
+  replicaSizes(request: { readonly partitions: readonly TopicPartition[] }): Promise<readonly ReplicaSize[]>
   setTopicConfigs(request: {
     readonly topic: string
     readonly configs: Readonly<Record<string, string | null>>
@@ -60,6 +68,7 @@ export interface BrokerBackend {
     readonly node: number
     readonly batches: readonly (TopicPartition & { readonly bytes: Uint8Array })[]
     readonly transactionalId?: string
+    /** How long the broker may take to replicate the records. */
     readonly timeoutMs: number
   }): Promise<readonly ProduceResult[]>
   /**
@@ -82,7 +91,11 @@ export interface BrokerBackend {
       readonly member?: MemberGeneration
     },
   ): Promise<void>
-  endTransaction(request: Transaction & { readonly commit: boolean }): Promise<void>
+  /**
+   * Resolves with the identity that the producer has from then on. Its epoch is a new one (KIP-890), unless the broker lacks
+   * that: a request of this transaction that arrives late has then no effect on the next one. May be repeated.
+   */
+  endTransaction(request: Transaction & { readonly commit: boolean }): Promise<ProducerIdentity>
 
   joinGroup(request: {
     readonly groupId: string
@@ -150,8 +163,10 @@ export type TopicMetadata = {
   readonly partitions: readonly { readonly partition: number; readonly leader: number; readonly replicas: number }[]
 }
 
+export type ReplicaSize = TopicPartition & { readonly bytes: number }
+
 /** The error of one partition; the callers of `openBroker` get it as a `BrokerError`. */
-export type PartitionError = { readonly code: BrokerErrorCode; readonly message: string }
+export type PartitionError = BrokerErrorData
 
 export type ProduceResult = TopicPartition & {
   readonly baseOffset: number
@@ -181,7 +196,6 @@ export type FetchedPartition = TopicPartition & {
   readonly error?: PartitionError
 }
 
-export type ProducerIdentity = { readonly producerId: bigint; readonly epoch: number }
 export type Transaction = ProducerIdentity & { readonly transactionalId: string }
 
 export type JoinResult = {

@@ -3,6 +3,7 @@ import type { Logger } from '../common/logging/logger.ts'
 import type { Broker } from './broker.ts'
 import type { BrokerAddress } from './broker-address.ts'
 import type { BrokerBackend } from './broker-backend.ts'
+import { type ClientDefaults, RETRY_BACKOFF } from './client-settings.ts'
 import { createConsumer } from './consumer/consumer.ts'
 import { openGroupMembership } from './consumer/group-membership.ts'
 import { LogReader } from './consumer/log-reader.ts'
@@ -16,13 +17,15 @@ export type BrokerClientOptions = {
   readonly clock?: Clock
   /** Creates the address under which another thread reaches the same backend. */
   readonly address: () => Promise<BrokerAddress>
+  /** Defaults of its clients. */
+  readonly defaults?: ClientDefaults
 }
 
 type Closable = { close(): Promise<void> }
 
 /** Implements `Broker` on top of a backend. Closing the broker closes the backend. */
 export function createBrokerClient(backend: BrokerBackend, options: BrokerClientOptions): Broker {
-  const { logger, clock = systemClock } = options
+  const { logger, clock = systemClock, defaults = { retryBackoff: RETRY_BACKOFF } } = options
   const topology = new MetadataCache(backend, clock)
   const open = new Set<Closable>()
   let closing: Promise<void> | undefined
@@ -40,6 +43,8 @@ export function createBrokerClient(backend: BrokerBackend, options: BrokerClient
         backend: backend,
         topology,
         clock,
+        defaults,
+        logger,
         onClose: () => open.delete(reader),
         ...(onMissingTopic && { onMissingTopic }),
       },
@@ -55,7 +60,9 @@ export function createBrokerClient(backend: BrokerBackend, options: BrokerClient
     groups: createGroupAdmin(backend),
     clusterId: () => backend.clusterId(),
     producer: (producerOptions = {}) =>
-      owned((onClose) => createProducer({ backend: backend, topology, clock, onClose }, producerOptions)),
+      owned((onClose) => createProducer({ backend: backend, topology, clock, onClose, defaults }, producerOptions)),
+    newProducerIdentity: (transactionalId) =>
+      backend.initProducer(transactionalId === undefined ? {} : { transactionalId }),
     hasTransactionalId: (transactionalId) => backend.hasTransactionalId({ transactionalId }),
     reader: (readerOptions) => reader(readerOptions),
     consumer: (consumerOptions) =>
@@ -65,6 +72,7 @@ export function createBrokerClient(backend: BrokerBackend, options: BrokerClient
             backend: backend,
             clock,
             logger,
+            defaults,
             join: broker.joinGroup,
             openReader: (onMissingTopic) => reader({ ...consumerOptions, waitsForMissingTopics: true }, onMissingTopic),
             onClose,
@@ -73,7 +81,7 @@ export function createBrokerClient(backend: BrokerBackend, options: BrokerClient
         ),
       ),
     joinGroup: (memberOptions) =>
-      owned((onClose) => openGroupMembership({ backend: backend, clock, logger, onClose }, memberOptions)),
+      owned((onClose) => openGroupMembership({ backend: backend, clock, logger, onClose, defaults }, memberOptions)),
     close: () => {
       closing ??= closeAll(open, backend)
       return closing

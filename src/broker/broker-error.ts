@@ -43,6 +43,43 @@ export type BrokerErrorCode =
   | 'concurrent_transaction'
   | 'transaction_open'
 
+/** The operations that Kafka's ACLs permit. */
+export type KafkaOperation =
+  | 'READ'
+  | 'WRITE'
+  | 'CREATE'
+  | 'DELETE'
+  | 'ALTER'
+  | 'DESCRIBE'
+  | 'DESCRIBE_CONFIGS'
+  | 'ALTER_CONFIGS'
+  | 'IDEMPOTENT_WRITE'
+
+/** What a client needs the permission for: one ACL of Kafka. */
+export type AccessRight = {
+  readonly operation: KafkaOperation
+  readonly resourceType: 'topic' | 'group' | 'transactional id' | 'cluster'
+  /** Undefined for the cluster. */
+  readonly resourceName?: string | undefined
+}
+
+/** For example `WRITE on topic orders`. */
+export function formatRight({ operation, resourceType, resourceName }: AccessRight): string {
+  const name = resourceName === undefined ? '' : ` ${resourceName}`
+  // Kafka accepts either of two rights.
+  if (operation === 'CREATE' && resourceType === 'topic') return `CREATE on cluster or topic${name}`
+  if (operation === 'IDEMPOTENT_WRITE') return 'IDEMPOTENT_WRITE on cluster or WRITE on a topic'
+  return `${operation} on ${resourceType}${name}`
+}
+
+/** An error as plain data, as backends report it and as it is posted to other threads. */
+export type BrokerErrorData = {
+  readonly code: BrokerErrorCode
+  readonly message: string
+  /** The missing right, if the code is `not_authorized` and it is known. */
+  readonly right?: AccessRight | undefined
+}
+
 const RETRIABLE: ReadonlySet<BrokerErrorCode> = new Set([
   'disk_full',
   'unavailable',
@@ -58,12 +95,23 @@ const RETRIABLE: ReadonlySet<BrokerErrorCode> = new Set([
 export class BrokerError extends Error {
   readonly code: BrokerErrorCode
   readonly retriable: boolean
+  /** The right that this client lacks, for `not_authorized`. An error that explains another one has the right of its cause. */
+  readonly right: AccessRight | undefined
 
-  constructor(code: BrokerErrorCode, message: string, options?: ErrorOptions) {
+  constructor(
+    code: BrokerErrorCode,
+    message: string,
+    options?: ErrorOptions & { readonly right?: AccessRight | undefined },
+  ) {
     super(message, options)
     this.name = 'BrokerError'
     this.code = code
+    this.right = options?.right ?? (options?.cause instanceof BrokerError ? options.cause.right : undefined)
     this.retriable = RETRIABLE.has(code)
+  }
+
+  static of({ code, message, right }: BrokerErrorData): BrokerError {
+    return new BrokerError(code, message, { right })
   }
 }
 
@@ -102,6 +150,33 @@ export class OpenTransactionError extends BrokerError {
     this.partitions = partitions
   }
 }
+
+export function isDenied(error: unknown): error is BrokerError {
+  return error instanceof BrokerError && error.code === 'not_authorized'
+}
+
+/** The right that this client lacks, if that is why the call failed. */
+export function missingRight(error: unknown): AccessRight | undefined {
+  return error instanceof BrokerError ? error.right : undefined
+}
+
+/** The same call may succeed later without any intervention. */
+export function isTransient(error: unknown): error is BrokerError {
+  return error instanceof BrokerError && error.retriable
+}
+
+/** The same call fails until somebody changes the rights of this client, or its settings. */
+export function isRejection(error: unknown): error is BrokerError {
+  return error instanceof BrokerError && REJECTIONS.has(error.code)
+}
+
+const REJECTIONS: ReadonlySet<BrokerErrorCode> = new Set([
+  'not_authorized',
+  'inconsistent_group',
+  'invalid_config',
+  'invalid_request',
+  'unsupported',
+])
 
 /** Brokers do not know the topic or the partition, perhaps not yet. */
 export function isMissing(error: unknown): error is BrokerError {

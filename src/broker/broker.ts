@@ -1,8 +1,10 @@
 import type { BrokerAddress } from './broker-address.ts'
 import type { BrokerError } from './broker-error.ts'
-import type { PartitionOffset, TopicPartition } from './topic-partition.ts'
+import type { NewTopic, TopicConfigValues, TopicDescription } from './topic-description.ts'
+import type { PartitionOffset, StartPoint, TopicPartition } from './topic-partition.ts'
 
-export type { PartitionOffset, TopicPartition } from './topic-partition.ts'
+export type { NewTopic, TopicDescription } from './topic-description.ts'
+export type { PartitionOffset, StartPoint, TopicPartition } from './topic-partition.ts'
 
 /**
  * The broker as Weir's programs use it. There are two backends: Kafka and the embedded broker. Everything behind this
@@ -21,8 +23,10 @@ export interface Broker {
   /** The cluster id: Kafka's own, or that of the data directory. */
   clusterId(): Promise<string>
   producer(options?: ProducerOptions): Promise<Producer>
+  /** A producer id that no other producer has, or that of a transactional id in its next epoch. */
+  newProducerIdentity(transactionalId?: string): Promise<ProducerIdentity>
   /**
-   * Whether a producer with this fencing or transactional id exists or existed, as far as the broker remembers: Kafka
+   * Whether a producer with this transactional id exists or existed, as far as the broker remembers: Kafka
    * for `transactional.id.expiration.ms`, the embedded broker without limit. Undefined when the broker cannot tell.
    */
   hasTransactionalId(id: string): Promise<boolean | undefined>
@@ -75,22 +79,6 @@ export type PartitionRecords = TopicPartition & {
 
 // ── topics ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export type NewTopic = {
-  readonly name: string
-  /** Default: the broker's own default. */
-  readonly partitions?: number
-  readonly replicationFactor?: number
-  /** Alternative to `replicationFactor`: this many replicas, or one per node if the cluster has fewer nodes. */
-  readonly replicationFactorMax?: number
-  readonly configs?: Readonly<Record<string, string>>
-}
-export type TopicDescription = {
-  readonly name: string
-  readonly internal: boolean
-  readonly partitions: readonly { readonly partition: number; readonly leader: number; readonly replicas: number }[]
-  /** Effective values by name, defaults included. */
-  readonly configs: Readonly<Record<string, string>>
-}
 /**
  * `latest` is the end offset for `isolation`; a number selects the first record at or after that timestamp (ms since
  * the epoch).
@@ -108,8 +96,16 @@ export interface TopicAdmin {
    * broker has no topic ids.
    */
   id(name: string): Promise<string | undefined>
+  /** Effective values by name, defaults included. In Kafka, this needs the right to describe configs. */
+  configs(name: string): Promise<Readonly<Record<string, string>>>
   /** The values that are set on the topic itself. All others are defaults of the broker. */
   ownConfigs(name: string): Promise<Readonly<Record<string, string>>>
+  /** The values of some configs of many topics. */
+  configValues(topics: readonly string[], names: readonly string[]): Promise<readonly TopicConfigValues[]>
+  /** The partitions of all topics, or of those that exist of the named ones. */
+  describeAll(names?: readonly string[]): Promise<readonly TopicDescription[]>
+  /** The bytes of each partition on the disk of a broker: those of its largest replica. In Kafka, this needs the right to describe the cluster. */
+  sizes(partitions: readonly TopicPartition[]): Promise<readonly (TopicPartition & { readonly bytes: number })[]>
   setConfigs(name: string, configs: Readonly<Record<string, string | null>>): Promise<void>
   addPartitions(name: string, total: number): Promise<void>
   /** Rejects with `topic_not_found` if the topic does not exist. */
@@ -119,16 +115,17 @@ export interface TopicAdmin {
 
 // ── writing ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+/** Brokers accept the batches of a producer id only in its highest epoch so far. */
+export type ProducerIdentity = { readonly producerId: bigint; readonly epoch: number }
 export type ProducerOptions = {
   /** Makes the producer transactional and fences all older producers with the same id. */
   readonly transactionalId?: string
   readonly transactionTimeoutMs?: number
   /**
-   * Fences all older producers with the same id, without transactions: as soon as this producer has written to a
-   * partition, the older ones no longer can. A failed record makes such a producer unusable; open a new one if this
-   * process is still the owner.
+   * As soon as this producer has written to a partition, producers with the same id and a lower epoch no longer can. A
+   * failed record makes it unusable; open a new one with a higher epoch if this process is still the owner.
    */
-  readonly fencingId?: string
+  readonly identity?: ProducerIdentity
   readonly compression?: Compression
   /** Maximum size of a batch of several records, in bytes before compression. Default 1,000,000. */
   readonly batchBytesMax?: number
@@ -138,13 +135,15 @@ export type ProducerOptions = {
   readonly bufferBytesMax?: number
   /** Maximum time until a record is acknowledged or fails, retries included. Default 120,000 ms. */
   readonly deliveryTimeoutMs?: number
-  /**
-   * How long a record waits for a topic or a partition that the brokers do not know, before it fails with
-   * `topic_not_found`: the metadata of a new topic reaches brokers one after the other, and a broker that has just
-   * started may not know any. 0 for topics whose absence is an error at once. Default 60,000 ms, as in Java clients.
-   */
+  /** Requests to one broker that wait for a response. Default, and at most, 5. */
+  readonly inFlightMax?: number
+  /** How long `send` waits for memory or metadata, and the limit of a call of a transaction. Default 60,000 ms. */
   readonly maxBlockMs?: number
-  /** Ends waits for missing topics. */
+  /** How long a record waits for a topic or a partition that the brokers do not know. Default: `maxBlockMs`. */
+  readonly missingTopicMs?: number
+  /** After how long the partitions of a topic are looked up again. Default: that of the broker, or 300,000 ms. */
+  readonly metadataMaxAgeMs?: number
+  /** Ends the waits for missing topics, and the retries of calls that have failed. */
   readonly signal?: AbortSignal
 }
 
@@ -159,7 +158,7 @@ export interface Producer {
    *
    * With `onRejected`, a record that the broker rejects for its content (`record_too_large`, `invalid_record`) is
    * reported there with its index and does not fail the call. This does not apply to a transaction or to a producer
-   * with a fencing id, which such a record makes unusable.
+   * with a given identity, which such a record makes unusable.
    */
   send(records: readonly NewRecord[], onRejected?: (index: number, error: BrokerError) => void): Promise<SendResult>
   /** Transactions: call `begin`, any number of `send` and `sendOffsets`, then `commit` or `abort`. */
@@ -189,17 +188,19 @@ export type PartitionReaderOptions = {
   readonly isolation?: Isolation
   /**
    * Maximum number of bytes that one fetch from a node returns, over all partitions. Default 1 MiB. A single larger
-   * batch is still returned. For each partition at most two fetches are buffered, and one poll decodes at most 512 KiB
-   * of batches (before decompression); the rest is returned by the next poll.
+   * batch is still returned. For each partition at most two fetches are buffered, and one poll decodes about 128 KiB of
+   * records, also of a part of a batch; the rest is returned by the next poll.
    */
   readonly pollBytesMax?: number
+  /** The bytes for which a broker waits, at most for `fetchWaitMsMax`. Defaults: 1 byte, 500 ms. */
+  readonly fetchBytesMin?: number
+  readonly fetchWaitMsMax?: number
   /** Maximum number of records that one poll returns, over all partitions. Default: unlimited. */
   readonly pollRecordsMax?: number
   /**
-   * What happens at an offset that does not exist any more: continue at the start or the end, or reject. Default
-   * `earliest`.
+   * What happens at an offset that does not exist any more: continue at a start point, or reject. Default `earliest`.
    */
-  readonly outOfRange?: 'earliest' | 'latest' | 'error'
+  readonly outOfRange?: StartPoint | 'error'
   /**
    * Whether the next fetch is also sent ahead of the next poll when the reader has reached the end of a partition. It delays
    * the return of the records before it. Default true.
@@ -249,11 +250,13 @@ export type ConsumerOptions = PartitionReaderOptions & {
   /** Topic names, or a filter; topics that match a filter are added as they are created. */
   readonly topics: readonly string[] | TopicFilter
   /** Where a partition without a committed offset starts. Default `earliest`; `none` rejects. */
-  readonly startAt?: 'earliest' | 'latest' | 'none'
+  readonly startAt?: StartPoint | 'none'
   readonly sessionTimeoutMs?: number
   readonly heartbeatMs?: number
   /** Maximum time between two calls of `poll` before the member loses its partitions. Default 300,000 ms. */
   readonly pollIntervalMsMax?: number
+  /** Interval of checks for new topics and partitions. Default: that of the broker, or 30,000 ms. */
+  readonly metadataMaxAgeMs?: number
   /** Cancels the first join, which waits for all members: `consumer` then rejects with `closed`. */
   readonly signal?: AbortSignal
   readonly rebalance?: RebalanceListener
@@ -270,7 +273,8 @@ export type RebalanceListener = {
 
 /**
  * Positions advance as records are returned; only `commit` commits offsets. Once another consumer has joined with the
- * same instance id, every call rejects with `fenced`.
+ * same instance id, every call rejects with `fenced`. When the group no longer admits the consumer, `poll` rejects with
+ * the reason.
  */
 export interface Consumer {
   readonly groupId: string
@@ -356,11 +360,22 @@ export type GroupProtocol = {
     members: readonly JoinedMember[],
     self: { readonly memberId: string; readonly generation: number },
   ) => ReadonlyMap<string, Uint8Array> | Promise<ReadonlyMap<string, Uint8Array>>
-  /** Called before each rejoin and before leaving the group. */
+  /**
+   * Called before each rejoin and before leaving the group. A member without it continues its work while it rejoins, so that
+   * `onLost` may be called then, too.
+   */
   readonly onRevoked?: () => Promise<void> | void
   readonly onJoined: (generation: Generation) => Promise<void> | void
-  /** The member was removed from the group. It rejoins automatically, except after `fenced`. */
+  /**
+   * Called when the coordinator may have removed this member, at the latest when its session has timed out. It rejoins
+   * automatically, except after `fenced`.
+   */
   readonly onLost?: (error: Error) => Promise<void> | void
+  /**
+   * The member will not rejoin: another one has its instance id (`fenced`), or the group rejects it, for example because it may
+   * no longer read the group (`not_authorized`). Without this callback, a member that is rejected tries again until it is admitted.
+   */
+  readonly onRejected?: (error: BrokerError) => Promise<void> | void
 }
 
 /** Sends heartbeats and rejoins automatically until it is closed. */

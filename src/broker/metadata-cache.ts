@@ -2,9 +2,6 @@ import type { Clock } from '../common/clock.ts'
 import type { BrokerBackend } from './broker-backend.ts'
 import { BrokerError } from './broker-error.ts'
 
-/** The default of Java clients (`metadata.max.age.ms`). */
-const MAX_AGE_MS = 300_000
-
 /** Caches the leaders of partitions until a call reports that they are out of date, or until they are old. */
 export class MetadataCache {
   readonly #backend: BrokerBackend
@@ -30,9 +27,9 @@ export class MetadataCache {
   }
 
   /** Does not wait: the cached entry is used meanwhile. Nothing else shows that a topic has more partitions. */
-  refreshIfOld(topic: string): void {
+  refreshIfOld(topic: string, maxAgeMs: number): void {
     const ageMs = this.#clock.monotonicMs() - (this.#requestedMs.get(topic) ?? Number.NEGATIVE_INFINITY)
-    if (ageMs > MAX_AGE_MS) this.refresh(topic).catch(() => undefined)
+    if (ageMs > maxAgeMs) this.refresh(topic).catch(() => undefined)
   }
 
   refresh(topic: string): Promise<readonly number[]> {
@@ -46,7 +43,7 @@ export class MetadataCache {
   }
 
   async #fetch(topic: string): Promise<readonly number[]> {
-    const [found] = await this.#backend.metadata({ topics: [topic], fresh: true, requiresAccess: true })
+    const [found] = await this.#backend.metadata({ topics: [topic], fresh: true })
     // The cached entry stays while no broker responds: the number of partitions decides where keys go.
     if (!found) {
       this.#leaders.delete(topic)

@@ -17,10 +17,8 @@ export async function openBroker(address: BrokerAddress, options: OpenBrokerOpti
   switch (address.kind) {
     case 'kafka': {
       const { openKafkaBackend } = await import('./kafka/kafka-backend.ts')
-      return createBrokerClient(await openKafkaBackend(address.config, options), {
-        ...options,
-        address: async () => address,
-      })
+      const backend = await openKafkaBackend(address.config, options)
+      return createBrokerClient(backend, { ...options, defaults: backend.defaults, address: async () => address })
     }
     case 'embedded': {
       const { openEmbeddedBackend } = await import('./embedded/embedded-backend.ts')
@@ -30,6 +28,11 @@ export async function openBroker(address: BrokerAddress, options: OpenBrokerOpti
     case 'thread': {
       const { connectThreadBackend } = await import('./embedded/thread-backend.ts')
       return openShared(connectThreadBackend(address.port), options)
+    }
+    case 'process': {
+      const { connectToBroker } = await import('./embedded/socket-link.ts')
+      const { connectThreadBackend } = await import('./embedded/thread-backend.ts')
+      return openShared(connectThreadBackend(await connectToBroker(address)), options)
     }
   }
 }

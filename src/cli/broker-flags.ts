@@ -9,7 +9,8 @@ export type BrokerFlags = {
 }
 
 /** Settings of Kafka's clients, which Kafka Connect's workers read at the top level. */
-const CLIENT_SETTING = /^(?:client|security|sasl|ssl|metadata|request|retry|reconnect|socket|connections)\./
+const CLIENT_SETTING =
+  /^(?:client|security|sasl|ssl|metadata|default\.api|request|retry|reconnect|socket|connections|send\.buffer|receive\.buffer)\./
 
 /** Undefined when neither `--bootstrap` nor `--data` is given. */
 export function brokerAddressFromFlags(flags: BrokerFlags): BrokerAddress | undefined {

@@ -11,6 +11,13 @@ export type Command = {
   run(args: readonly string[]): Promise<ExitCode>
 }
 
+/** A command in the list of commands. Its code is loaded when it is used. */
+export type ListedCommand = {
+  readonly summary: string
+  load(): Promise<Command>
+}
+export type ListedCommands = Readonly<Record<string, ListedCommand>>
+
 /** An invalid command line. The message names what is wrong and what is expected. */
 export class UsageError extends UserError<'usage'> {
   constructor(message: string) {
@@ -33,12 +40,30 @@ function describeParseError(error: NodeJS.ErrnoException, args: readonly string[
   const option = /'(?:-\w, )?(--?[\w-]+)/.exec(error.message)?.[1] ?? args.find((arg) => arg.startsWith('-')) ?? ''
   if (error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
     const names = Object.keys(options).map((name) => `--${name}`)
-    const meant = didYouMean(option, names)
-    return `unknown option ${option}; ${meant === undefined ? `the options are ${names.join(' ')}` : `did you mean ${meant}?`}`
+    return `unknown option ${option}; ${orMeant(option, names, `the options are ${names.join(' ')}`)}`
   }
   const spec = options[option.replace(/^--/, '')]
   if (spec?.type === 'boolean') return `${option} takes no value`
   return `${option} needs a value: ${option} VALUE, or ${option}=VALUE when it begins with a dash`
+}
+
+/** `did you mean X?` if one of the known words is similar, else `otherwise`. */
+export function orMeant(word: string, known: readonly string[], otherwise: string): string {
+  const meant = didYouMean(word, known)
+  return meant === undefined ? otherwise : `did you mean ${meant}?`
+}
+
+/** The first argument of a command such as `weir dlq show`. `usage`: what is expected. */
+export function parseVerb<const Verb extends string>(
+  command: string,
+  word: string | undefined,
+  verbs: readonly Verb[],
+  usage: string,
+): Verb {
+  const verb = verbs.find((known) => known === word)
+  if (verb !== undefined) return verb
+  if (word === undefined) throw new UsageError(`expected ${usage}`)
+  throw new UsageError(`unknown command 'weir ${command} ${word}'; ${orMeant(word, verbs, `expected ${usage}`)}`)
 }
 
 /** 0 means any free port. */
@@ -46,4 +71,10 @@ export function parsePort(option: string, text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port <= 65_535) return port
   throw new UsageError(`${option} ${text}: expected a port from 1 to 65535, or 0 for any free one`)
+}
+
+/** The value of an option that is a number. Throws a `UsageError`. */
+export function wholeNumber(option: string, text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw new UsageError(`${option} ${text}: expected a whole number`)
 }

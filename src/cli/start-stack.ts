@@ -1,5 +1,6 @@
 import type { Broker } from '../broker/broker.ts'
 import type { BrokerAddress } from '../broker/broker-address.ts'
+import { type BackendListener, listenForCommands, type SocketAddress } from '../broker/embedded/socket-link.ts'
 import { openBroker } from '../broker/open-broker.ts'
 import { type RunningProgram, startAll } from '../common/lifecycle.ts'
 import type { Logger } from '../common/logging/logger.ts'
@@ -15,8 +16,8 @@ import {
   startOperator,
 } from '../operator/main.ts'
 import { startRegistry } from '../registry/main.ts'
-import { registrySettings } from '../registry/settings.ts'
-import { startWorker } from '../worker/main.ts'
+import { type RegistrySettings, registrySettings } from '../registry/settings.ts'
+import { startWorker, type WorkerDependencies } from '../worker/main.ts'
 import { workerSettings } from '../worker/settings.ts'
 import { UsageError } from './command.ts'
 
@@ -33,6 +34,8 @@ export type StackOptions = {
   readonly monitoring?: string
   /** The console; absent: none. */
   readonly console?: NonNullable<OperatorOptions['console']>
+  /** Whether commands of this machine may use the embedded broker. */
+  readonly servesCommands?: boolean
   readonly logger: Logger
   /** Called when a registry or worker of this process cannot continue: the stack must be stopped. */
   readonly onFailed?: (error: Error) => void
@@ -47,6 +50,8 @@ export type Stack = {
   readonly workerUrl: string
   readonly operator: Operator
   readonly metrics: Metrics
+  /** Where commands of this machine reach the embedded broker; undefined if there is none, or with `servesCommands: false`. */
+  readonly brokerSocket: SocketAddress | undefined
   stop(): Promise<void>
 }
 
@@ -57,6 +62,8 @@ export function startStack(options: StackOptions): Promise<Stack> {
     const metrics = createMetrics()
     const broker = log === undefined ? undefined : await openBroker(log, { logger })
     if (broker !== undefined) lifecycle.onStop('broker', () => broker.close())
+    const socket = options.servesCommands && log?.kind === 'embedded' ? await serveCommands(broker!) : undefined
+    if (socket !== undefined) lifecycle.onStop('broker socket', () => socket.close())
     const start = async (name: string, runtime: RuntimeOptions, run: StartRuntime): Promise<string> => {
       if ('url' in runtime) return runtime.url
       if (broker === undefined) throw new UsageError(`no broker is configured for the ${name}: ${BROKER_HINT}`)
@@ -68,19 +75,18 @@ export function startStack(options: StackOptions): Promise<Stack> {
     const publish = (event: RuntimeEvent): void => {
       for (const listener of listeners) listener(event)
     }
-    const registryUrl = await start('registry', options.registry, ({ port, settings }, parts) =>
-      startRegistry(
-        registrySettings([...settingsFromDefaults({ listeners: `http://127.0.0.1:${port}` }), ...settings]),
-        {
-          ...parts,
-          onChange: (subject) => publish({ registry: DEFAULT_RUNTIME, subject }),
-        },
-      ),
+    const ownRegistry = 'url' in options.registry ? undefined : settingsOfRegistry(options.registry)
+    const registryUrl = await start('registry', options.registry, (runtime, parts) =>
+      startRegistry(ownRegistry ?? settingsOfRegistry(runtime), {
+        ...parts,
+        onChange: (subject) => publish({ registry: DEFAULT_RUNTIME, subject }),
+      }),
     )
     const workerUrl = await start('worker', options.worker, ({ port, settings }, parts) =>
       startWorker(workerSettings([...settingsFromDefaults(workerDefaults(port, registryUrl)), ...settings]), {
         ...parts,
         isWarm: true,
+        ...(ownRegistry && { ownTopics: topicsOfRegistry(ownRegistry) }),
         ownFiles: log?.kind === 'embedded' ? [log.directory] : [],
         onChange: (connector) => publish({ worker: DEFAULT_RUNTIME, connector }),
       }),
@@ -105,12 +111,36 @@ export function startStack(options: StackOptions): Promise<Stack> {
       ...options.operator,
     })
     lifecycle.onStop('operator', () => operator.stop(), Number.POSITIVE_INFINITY)
-    return { registryUrl, workerUrl, operator, metrics, stop: () => lifecycle.stop() }
+    const brokerSocket = socket?.address
+    return { registryUrl, workerUrl, operator, metrics, brokerSocket, stop: () => lifecycle.stop() }
   })
 }
 
+/** Each command gets a port of its own, as a thread does. */
+function serveCommands(broker: Broker): Promise<BackendListener> {
+  return listenForCommands(async () => {
+    const address = await broker.address()
+    if (address.kind !== 'thread') throw new TypeError(`an embedded broker has no address of the kind ${address.kind}`)
+    return address.port
+  })
+}
+
+type OwnRuntime = Extract<RuntimeOptions, { port: number }>
+
+function settingsOfRegistry({ port, settings }: OwnRuntime): RegistrySettings {
+  return registrySettings([...settingsFromDefaults({ listeners: `http://127.0.0.1:${port}` }), ...settings])
+}
+
+/** What connectors may not use: with the topics of a registry, they would have all rights in it. */
+function topicsOfRegistry({ values }: RegistrySettings): NonNullable<WorkerDependencies['ownTopics']> {
+  return {
+    topics: [values['brokerstore.topic'], values['dek.registry.topic']],
+    groups: [values['schema.registry.group.id']],
+  }
+}
+
 type StartRuntime = (
-  runtime: Extract<RuntimeOptions, { port: number }>,
+  runtime: OwnRuntime,
   parts: {
     readonly broker: Broker
     readonly logger: Logger

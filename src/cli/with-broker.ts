@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Broker } from '../broker/broker.ts'
+import type { BrokerAddress } from '../broker/broker-address.ts'
 import { BrokerError } from '../broker/broker-error.ts'
 import { dataFilesOf } from '../broker/embedded/data-files.ts'
 import { openBroker } from '../broker/open-broker.ts'
@@ -8,6 +9,8 @@ import { createLogger } from '../common/logging/logger.ts'
 import { type BrokerFlags, kafkaClientSettings, resolveBrokerAddress } from './broker-flags.ts'
 import { type ExitCode, UsageError } from './command.ts'
 import { readProgramSettings } from './program-options.ts'
+import { type RunningStack, readRunningStack } from './running-stack.ts'
+import { nearestStack } from './target.ts'
 import { printableText } from './terminal/printable-text.ts'
 
 type Values = BrokerFlags & { readonly config?: string | undefined; readonly set?: string[] | undefined }
@@ -18,23 +21,22 @@ export type WithBrokerOptions = {
 }
 
 /**
- * Runs a command that works on topics, with the broker that its options name. The exit code is 3 after an error of the broker.
+ * Runs a command that works on topics, with the broker that its options name, else that of the running `weir up`. The data of a running
+ * `weir up` is used through that program. The exit code is 3 after an error of the broker.
  * Throws a `UsageError` for invalid options.
  */
 export async function withBroker(
   values: Values,
   { createsData }: WithBrokerOptions,
-  run: (broker: Broker) => Promise<ExitCode>,
+  run: (broker: Broker, stack: RunningStack | undefined) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const settings = Object.fromEntries(readProgramSettings(values).map(({ key, value }) => [key, value]))
-  const bootstrap = { key: 'bootstrap.servers', value: settings['bootstrap.servers'] }
-  const address = resolveBrokerAddress(values, bootstrap, kafkaClientSettings(settings))
+  const { address, stack } = commandBroker(values)
   if (address.kind === 'embedded' && !createsData && !existsSync(dataFilesOf(address.directory).database))
     throw new UsageError(`--data ${address.directory}: this is not a data directory: it contains no data`)
   try {
     const broker = await openBroker(address, { logger: createLogger({ level: 'warn' }) })
     try {
-      return await run(broker)
+      return await run(broker, stack)
     } finally {
       await broker.close()
     }
@@ -43,4 +45,22 @@ export async function withBroker(
     process.stderr.write(`weir: ${printableText(messageOf(error), '\n')}\n`)
     return 3
   }
+}
+
+/** The broker of a command. `stack`: the running `weir up` whose broker it is. Throws a `UsageError`. */
+export function commandBroker(values: Values): { readonly address: BrokerAddress; readonly stack?: RunningStack } {
+  const settings = Object.fromEntries(readProgramSettings(values).map(({ key, value }) => [key, value]))
+  const client = kafkaClientSettings(settings)
+  const bootstrap = { key: 'bootstrap.servers', value: settings['bootstrap.servers'] }
+  if (values.data !== undefined && values.bootstrap === undefined) {
+    const running = readRunningStack(values.data)
+    if (running?.broker.kind === 'process') return { address: running.broker, stack: running }
+  }
+  if (values.data !== undefined || values.bootstrap !== undefined || bootstrap.value)
+    return { address: resolveBrokerAddress(values, bootstrap, client) }
+  const stack = nearestStack('give --bootstrap HOST:PORT for Kafka, or --data DIR for an embedded broker')
+  const { broker } = stack
+  const address: BrokerAddress =
+    broker.kind === 'process' ? broker : { kind: 'kafka', config: { ...client, 'bootstrap.servers': broker.bootstrap } }
+  return { address, stack }
 }

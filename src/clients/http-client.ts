@@ -1,11 +1,16 @@
-import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as overHttp } from 'node:http'
-import { Agent, request as overHttps } from 'node:https'
-import type { LookupFunction } from 'node:net'
-import { text } from 'node:stream/consumers'
-import type { SecureContextOptions } from 'node:tls'
 import type { z } from 'zod'
 import { startDeadline } from '../common/deadline.ts'
 import { parseExactJson, printExactJson } from '../common/exact-json.ts'
+import {
+  type ClientTls,
+  type ConnectOptions,
+  type IncomingResponse,
+  readText,
+  sharedHttpAgent,
+} from '../common/http-agent.ts'
+import { truncateBytes } from '../common/truncate-text.ts'
+import { type JsonTextLimits, limitJsonTexts } from './limit-json-texts.ts'
+import type { ResponseBudget } from './response-budget.ts'
 
 /** How to reach a program over HTTP. */
 export type Endpoint = {
@@ -16,13 +21,15 @@ export type Endpoint = {
   /**
    * TLS options in addition to the CA certificates of the machine; `checkServerIdentity` disables the host name check.
    */
-  readonly tls?: SecureContextOptions & { readonly checkServerIdentity?: () => undefined }
+  readonly tls?: ClientTls
   /** BASIC credentials, or a bearer token. */
   readonly auth?: { readonly username: string; readonly password: string } | { readonly token: string }
   /** Timeout of one request including its response. Default 60,000 ms. */
   readonly timeoutMs?: number
+  /** What the responses that are being read may use. Default: 256 MiB for each, and no limit for all together. */
+  readonly responseBudget?: ResponseBudget
   /** Options for connections to a host; throws if a connection is denied. Default: unrestricted. */
-  readonly connectOptions?: (host: string, port: number) => { readonly lookup?: LookupFunction }
+  readonly connectOptions?: ConnectOptions
   /** Interceptor of every request: it may reject it, cancel it, and observes its outcome. */
   readonly through?: (call: HttpRequest, send: (call: HttpRequest) => Promise<HttpResponse>) => Promise<HttpResponse>
 }
@@ -58,8 +65,16 @@ export type HttpRequest = {
   readonly contentType?: string
   /** ETag of a cached response, sent as `if-none-match`. */
   readonly ifNoneMatch?: string | undefined
+  /** Limits of strings in the response, which may be much longer than what is used of them. Default: none. */
+  readonly textLimits?: JsonTextLimits
   readonly signal?: AbortSignal
 }
+
+/** Messages of a server that fails; callers may recognize them by their end. */
+const ERROR_LIMITS: JsonTextLimits = { bytesMax: { '*': 8_192 }, totalBytesMax: 65_536 }
+const ERROR_BYTES_MAX = 1_048_576
+/** A path contains names that the server has chosen. */
+const PATH_BYTES_MAX = 512
 
 /** Sends a request and parses the JSON response; undefined if it has no body. Rejects with a `RequestError`. */
 export async function requestJson(endpoint: Endpoint, call: HttpRequest): Promise<unknown> {
@@ -106,7 +121,7 @@ function validateShape<Body>(endpoint: Endpoint, call: HttpRequest, shape: z.Zod
   const { error } = shape.safeParse(body)
   if (error === undefined) return body as Body
   const { path, message } = error.issues[0]!
-  const where = path.length === 0 ? '' : ` at ${path.join('.')}`
+  const where = path.length === 0 ? '' : ` at ${truncateBytes(path.join('.'), PATH_BYTES_MAX)}`
   throw new RequestError(0, 0, `${shown(endpoint, call)}: unexpected response${where}: ${message}`, {
     cause: error,
   })
@@ -136,8 +151,14 @@ async function exchange(endpoint: Endpoint, call: HttpRequest): Promise<HttpResp
 async function exchangeAt(endpoint: Endpoint, call: HttpRequest): Promise<HttpResponse> {
   const deadline = startDeadline(endpoint.timeoutMs ?? 60_000, call.signal)
   try {
-    const response = await send(endpoint, call, deadline.signal)
-    return { status: response.statusCode ?? 0, text: await text(response), etag: response.headers.etag }
+    const response = await sharedHttpAgent(endpoint).send({
+      method: call.method,
+      url: new URL(urlOf(endpoint, call)),
+      headers: headersOf(endpoint, call),
+      body: call.body === undefined ? undefined : printExactJson(call.body),
+      signal: deadline.signal,
+    })
+    return { status: response.status, text: await readBody(response, endpoint, call), etag: response.headers.etag }
   } catch (error) {
     call.signal?.throwIfAborted()
     const reason = deadline.hasPassed() ? 'timeout' : reasonOf(error)
@@ -148,36 +169,15 @@ async function exchangeAt(endpoint: Endpoint, call: HttpRequest): Promise<HttpRe
   }
 }
 
-/** Node's agents do not distinguish these connections from others to the same host. */
-const anyHostAgent = new Agent({ keepAlive: true })
-
-/** Connections that passed an access check are not shared with unchecked ones. */
-const checkedAgents = { plain: new HttpAgent({ keepAlive: true }), secure: new Agent({ keepAlive: true }) }
-
-/** Agents keep connections alive and share those with the same certificates. */
-function send(endpoint: Endpoint, call: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
-  const url = urlOf(endpoint, call)
-  const body = call.body === undefined ? undefined : Buffer.from(printExactJson(call.body))
-  const length = body === undefined ? {} : { 'content-length': body.length }
-  const { connectOptions } = endpoint
-  const options = { method: call.method, headers: { ...headersOf(endpoint, call), ...length }, signal }
-  const agent = endpoint.tls?.checkServerIdentity ? anyHostAgent : checkedAgents.secure
-  const isDefault = connectOptions === undefined && agent !== anyHostAgent
-  const secure = { ...endpoint.tls, ...options, ...(isDefault ? {} : { agent }) }
-  return new Promise((resolve, reject) => {
-    const { protocol, hostname, port } = new URL(url)
-    const isSecure = protocol === 'https:'
-    const connection = connectOptions?.(hostname, Number(port || (isSecure ? 443 : 80)))
-    const plain = { ...options, ...(connection && { agent: checkedAgents.plain }) }
-    const sent = isSecure ? overHttps(url, { ...secure, ...connection }) : overHttp(url, { ...plain, ...connection })
-    const fail = (error: Error) => (isStale(sent, error, call) ? resolve(send(endpoint, call, signal)) : reject(error))
-    sent.once('response', resolve).once('error', fail).end(body)
-  })
-}
-
-/** The server closed a keep-alive connection just when it was reused: idempotent requests are repeated on a new one. */
-function isStale(sent: ClientRequest, error: NodeJS.ErrnoException, { method }: HttpRequest): boolean {
-  return sent.reusedSocket && error.code === 'ECONNRESET' && method !== 'POST' && method !== 'PATCH'
+function readBody(
+  { status, body }: IncomingResponse,
+  { responseBudget }: Endpoint,
+  call: HttpRequest,
+): Promise<string> {
+  const limits = status < 300 ? call.textLimits : ERROR_LIMITS
+  const limited = limits === undefined ? body : limitJsonTexts(body, limits)
+  const bytesMax = status < 300 ? responseBudget?.bytesMax : ERROR_BYTES_MAX
+  return readText({ body: responseBudget?.count(limited) ?? limited }, bytesMax)
 }
 
 function urlOf(endpoint: Endpoint, call: HttpRequest): string {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { BoundedMap, getOrFetch } from './bounded-map.ts'
 import { type Endpoint, requestChecked, requestIfChanged, requestJson } from './http-client.ts'
+import type { JsonTextLimits } from './limit-json-texts.ts'
 
 // Wire types of the Schema Registry API. Members that are absent on the wire are absent here.
 
@@ -61,6 +62,9 @@ export type CompatibilityVerdict = { readonly compatible: boolean; readonly mess
 /** The version of a schema in its subject, and its id. */
 export type SchemaVersionId = { readonly version: number; readonly id: number }
 
+/** A version that has a schema. */
+export type SchemaUse = { readonly subject: string; readonly version: number }
+
 export type SubjectConfig = {
   readonly compatibility?: CompatibilityLevel
   readonly normalize?: boolean
@@ -81,6 +85,7 @@ export const REGISTRY_ERROR = {
   schemaNotFound: 40403,
   subjectSoftDeleted: 40404,
   subjectNotSoftDeleted: 40405,
+  versionSoftDeleted: 40406,
   configNotFound: 40408,
   modeNotFound: 40409,
   incompatible: 40901,
@@ -103,6 +108,8 @@ export interface RegistryClient {
   byId(id: number, subject?: string): Promise<SchemaById>
   /** Cached as well. Not supported by registries before 8.0. */
   byGuid(guid: string): Promise<SchemaById>
+  /** The versions that have the schema of an id. */
+  versionsOfId(id: number): Promise<readonly SchemaUse[]>
   latest(subject: string): Promise<RegisteredSchema>
   version(
     subject: string,
@@ -142,6 +149,8 @@ const MEDIA_TYPE = 'application/vnd.schemaregistry.v1+json'
 const IDS_MAX = 10_000
 /** At most the limit of any registry. */
 const PAGE_SIZE = 1_000
+/** A list contains the text of each schema, of which nothing is used. */
+const LIST_LIMITS: JsonTextLimits = { bytesMax: { schema: 256 }, totalBytesMax: 0 }
 
 // The validated members of each response; others are passed through.
 const registered = z.looseObject({ id: z.number() })
@@ -152,6 +161,7 @@ const registeredSchema = z.looseObject({
   id: z.number(),
   schema: z.string(),
 })
+const subjectVersions = z.array(z.looseObject({ subject: z.string(), version: z.number() }))
 const names = z.array(z.string())
 const numbers = z.array(z.number())
 const latests = z.array(
@@ -177,7 +187,7 @@ export function createRegistryClient(endpoint: Endpoint): RegistryClient {
   const listCached = async (query: Query): Promise<readonly Latest[]> => {
     const key = JSON.stringify(query)
     const known = cached.get(key)
-    const call = { method: 'GET', path: '/schemas', query, ifNoneMatch: known?.etag } as const
+    const call = { method: 'GET', path: '/schemas', query, ifNoneMatch: known?.etag, textLimits: LIST_LIMITS } as const
     const answer = await requestIfChanged<readonly Latest[]>(endpoint, call, latests)
     if (answer === undefined) return known?.page ?? []
     const page = answer.body.map(({ subject, version, id }) => ({ subject, version, id }))
@@ -194,6 +204,7 @@ export function createRegistryClient(endpoint: Endpoint): RegistryClient {
       getOrFetch(byId, `${id} ${subject ?? ''}`, () => get<SchemaById>(schema, `/schemas/ids/${id}`, { subject })),
     byGuid: (guid) =>
       getOrFetch(byId, guid, () => get<SchemaById>(schema, `/schemas/guids/${encodeURIComponent(guid)}`)),
+    versionsOfId: (id) => get<readonly SchemaUse[]>(subjectVersions, `/schemas/ids/${id}/versions`),
     latest: (subject) => get<RegisteredSchema>(registeredSchema, `${subjectPath(subject)}/versions/latest`),
     version: (subject, version, options = {}) =>
       get<RegisteredSchema>(registeredSchema, `${subjectPath(subject)}/versions/${version}`, options),

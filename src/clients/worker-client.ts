@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import type { RunState } from '../common/state-glossary.ts'
 import { type Endpoint, RequestError, requestChecked } from './http-client.ts'
+import type { JsonTextLimits } from './limit-json-texts.ts'
 
 // Wire types of the REST API of Kafka Connect 4.3. Members that are absent on the wire are absent here.
 
@@ -13,8 +15,6 @@ export type ConnectorType = 'source' | 'sink' | 'unknown'
 export type ConnectorProperties = Readonly<Record<string, string>>
 /** The requested state. */
 export type RequestedState = 'RUNNING' | 'PAUSED' | 'STOPPED'
-/** The observed state. STOPPED applies to connectors only. */
-export type RunState = 'UNASSIGNED' | 'RUNNING' | 'PAUSED' | 'FAILED' | 'RESTARTING' | 'STOPPED' | 'DESTROYED'
 
 export type TaskId = { readonly connector: string; readonly task: number }
 export type ConnectorInfo = {
@@ -25,11 +25,12 @@ export type ConnectorInfo = {
 }
 
 export type InstanceState = {
+  /** The observed state. STOPPED applies to connectors only. */
   readonly state: RunState
   /** `host:port` of the worker that runs it. */
   readonly worker_id: string
   readonly version?: string
-  /** The reason of a failure: a stack trace with causes. */
+  /** The reason of a failure or of a missing start: the beginning and the end of a stack trace, of at most 32,768 bytes. */
   readonly trace?: string
 }
 export type TaskStateInfo = InstanceState & { readonly id: number }
@@ -38,6 +39,19 @@ export type ConnectorStateInfo = {
   readonly connector: InstanceState
   readonly tasks: readonly TaskStateInfo[]
   readonly type: ConnectorType
+}
+
+const [NO_TASKS_BEGIN, NO_TASKS_END] = ['the connector has no tasks, because ', ' generated none']
+
+/** The trace with which Weir's worker reports that it has asked a running connector for its tasks, and that there are none. */
+export function noTasksTrace(className: string): string {
+  return `${NO_TASKS_BEGIN}${className}${NO_TASKS_END}`
+}
+
+/** Whether a running connector has no work. Kafka Connect does not report it: then the tasks may not be generated yet. */
+export function hasNoWork({ connector: { state, trace = '' }, tasks }: ConnectorStateInfo): boolean {
+  const isReported = trace.startsWith(NO_TASKS_BEGIN) && trace.endsWith(NO_TASKS_END)
+  return state === 'RUNNING' && tasks.length === 0 && isReported
 }
 
 /** A connector may have no status shortly after its creation. */
@@ -74,6 +88,8 @@ export type ConfigInfos = {
   readonly error_count: number
   readonly groups: readonly string[]
   readonly configs: readonly { readonly definition: ConfigKeyInfo | null; readonly value: ConfigValueInfo }[]
+  /** About keys that have no effect. Only Weir has them, if the request asks for them. */
+  readonly warnings?: readonly string[]
 }
 export type ConnectorPluginInfo = { readonly class: string; readonly type: string; readonly version?: string }
 export type ServerInfo = { readonly version: string; readonly commit: string; readonly kafka_cluster_id: string }
@@ -84,7 +100,7 @@ export type ServerInfo = { readonly version: string; readonly commit: string; re
  */
 export interface WorkerClient {
   info(): Promise<ServerInfo>
-  /** All connectors by name, with info and status. */
+  /** All connectors by name, with info and status. Their traces are shortened to 1,024 bytes. */
   list(): Promise<Readonly<Record<string, ExpandedConnector>>>
   /** Of all connectors. `list` leaves out those that have no status yet, such as one that was just created. */
   names(): Promise<readonly string[]>
@@ -134,8 +150,19 @@ const validation = z.looseObject({
 })
 const pluginInfos = z.array(z.looseObject({ class: z.string(), type: z.string() }))
 
+/** Long enough for the failure at its beginning and the root cause at its end. */
+const TRACE_BYTES_MAX = 32_768
+const LISTED_TRACE_BYTES_MAX = 1_024
+const STATUS_LIMITS: JsonTextLimits = {
+  bytesMax: { trace: TRACE_BYTES_MAX, '*': 1_024 },
+  totalBytesMax: 1_048_576,
+}
+/** The configurations in a list are compared, so they are not shortened. */
+const LIST_LIMITS: JsonTextLimits = { bytesMax: { trace: LISTED_TRACE_BYTES_MAX }, totalBytesMax: 4_194_304 }
+const VALIDATION_LIMITS: JsonTextLimits = { bytesMax: { '*': 8_192 }, totalBytesMax: 4_194_304 }
+
 export function createWorkerClient(endpoint: Endpoint): WorkerClient {
-  type Rest = { readonly body?: unknown; readonly query?: Query }
+  type Rest = { readonly body?: unknown; readonly query?: Query; readonly textLimits?: JsonTextLimits }
   const call = <Body>(shape: z.ZodType, method: Method, path: string, rest: Rest = {}) =>
     requestChecked<Body>(endpoint, { method, path, ...rest }, shape).catch(retryRebalance)
   const act = async (method: Method, path: string) => void (await call(z.unknown(), method, path))
@@ -146,10 +173,14 @@ export function createWorkerClient(endpoint: Endpoint): WorkerClient {
 
   return {
     info: () => call<ServerInfo>(workerInfo, 'GET', '/'),
-    list: () => call<Record<string, ExpandedConnector>>(expanded, 'GET', '/connectors?expand=info&expand=status'),
+    list: () =>
+      call<Record<string, ExpandedConnector>>(expanded, 'GET', '/connectors?expand=info&expand=status', {
+        textLimits: LIST_LIMITS,
+      }),
     names: () => call<readonly string[]>(z.array(z.string()), 'GET', '/connectors'),
     get: (name) => info('GET', pathOf(name)),
-    status: (name) => call<ConnectorStateInfo>(connectorStatus, 'GET', `${pathOf(name)}/status`),
+    status: (name) =>
+      call<ConnectorStateInfo>(connectorStatus, 'GET', `${pathOf(name)}/status`, { textLimits: STATUS_LIMITS }),
     create: (name, config, initialState) =>
       info('POST', '/connectors', { name, config, ...(initialState ? { initial_state: initialState } : {}) }),
     putConfig: (name, config) => info('PUT', `${pathOf(name)}/config`, config),
@@ -158,7 +189,10 @@ export function createWorkerClient(endpoint: Endpoint): WorkerClient {
     resume: (name) => act('PUT', `${pathOf(name)}/resume`),
     stop: (name) => act('PUT', `${pathOf(name)}/stop`),
     restart: (name, query = {}) =>
-      call<ConnectorStateInfo | undefined>(connectorStatus.optional(), 'POST', `${pathOf(name)}/restart`, { query }),
+      call<ConnectorStateInfo | undefined>(connectorStatus.optional(), 'POST', `${pathOf(name)}/restart`, {
+        query,
+        textLimits: STATUS_LIMITS,
+      }),
     restartTask: (name, task) => act('POST', `${pathOf(name)}/tasks/${task}/restart`),
     topics: async (name) =>
       (await call<Record<string, { topics: string[] }>>(activeTopics, 'GET', `${pathOf(name)}/topics`))[name]?.topics ??
@@ -170,6 +204,8 @@ export function createWorkerClient(endpoint: Endpoint): WorkerClient {
     validate: (plugin, body) =>
       call<ConfigInfos>(validation, 'PUT', `/connector-plugins/${encodeURIComponent(plugin)}/config/validate`, {
         body,
+        query: { warnings: true },
+        textLimits: VALIDATION_LIMITS,
       }),
     plugins: ({ connectorsOnly } = {}) =>
       call<readonly ConnectorPluginInfo[]>(pluginInfos, 'GET', '/connector-plugins', { query: { connectorsOnly } }),

@@ -27,3 +27,8 @@ export function systemErrorCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'syscall' in error ? (error as NodeJS.ErrnoException).code : undefined
   return typeof code === 'string' ? code : undefined
 }
+
+/** The error that ended a block of `await using`, if its resources could not be released either: that follows from it. */
+export function originalError(error: unknown): unknown {
+  return error instanceof SuppressedError ? originalError(error.suppressed) : error
+}

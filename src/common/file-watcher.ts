@@ -40,15 +40,19 @@ export function watchFiles<Content>({ files, read, use, logger }: WatchFilesOpti
   }
 }
 
-/** The current valid content of files. Throws if the files are invalid at the start. */
+/** The current valid content of files. Throws if the files are invalid at the start. `onChange` is called with each later content. */
 export function watchContent<Content>({
   files,
   read,
   logger,
-}: Omit<WatchFilesOptions<Content>, 'use'>): WatchedContent<Content> {
+  onChange = () => {},
+}: Omit<WatchFilesOptions<Content>, 'use'> & {
+  readonly onChange?: (content: Content) => void
+}): WatchedContent<Content> {
   let current = read()
   const use = (content: Content) => {
     current = content
+    onChange(content)
   }
   const following = watchFiles({ files, read, use, logger })
   return { current: () => current, close: following.close }

@@ -21,6 +21,8 @@ export type YamlDocument = {
   /** Why the document is invalid, and where; `value` is undefined then. */
   readonly error?: TextPosition & { readonly message: string }
   readonly value: unknown
+  /** The value of a valid document with numbers as the texts that they are written as, such as `1.0`. */
+  readonly writtenValue: () => unknown
   /**
    * The position of the value of a field, or of its key if the value is a map or a list, or if `atKey` is true. If the
    * field does not exist, the position of its nearest parent that does. A field that an alias adds is where its anchor is.
@@ -45,12 +47,18 @@ export function parseYamlDocuments(
   return composeDocuments(text, lines, exactIntegers).map((document) => {
     if (!('contents' in document)) {
       const start = at(document.offset)
-      return { start, value: undefined, error: { ...start, message: TOO_DEEP }, positionOf: () => start }
+      const error = { ...start, message: TOO_DEEP }
+      return { start, value: undefined, writtenValue: () => undefined, error, positionOf: () => start }
     }
     const { value, error } = contentOf(document, exactIntegers)
+    let written: { readonly value: unknown } | undefined
     return {
       start: at(startOf(document)),
       value,
+      writtenValue: () => {
+        written ??= { value: writtenValueOf(document) }
+        return written.value
+      },
       ...(error !== undefined && { error: { ...at(error.offset), message: error.message } }),
       positionOf: (path, { atKey = false } = {}) => at(offsetOf(document, path, atKey)),
     }
@@ -123,6 +131,16 @@ function contentOf(document: Document, exactIntegers: boolean): Content {
     // An excessive number of aliases.
     return { error: { message: (failure as Error).message, offset: startOf(document) } }
   }
+}
+
+function writtenValueOf(document: Document): unknown {
+  yaml().visit(document, {
+    Scalar(_, scalar) {
+      const isNumber = typeof scalar.value === 'number' || typeof scalar.value === 'bigint'
+      if (isNumber) scalar.value = scalar.source ?? String(scalar.value)
+    },
+  })
+  return document.toJS()
 }
 
 /** Integers that a `number` cannot represent stay a `bigint`. */

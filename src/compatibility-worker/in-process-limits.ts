@@ -1,4 +1,4 @@
-import type { FormatType, ParsedSchema } from '../formats/format.ts'
+import type { FormatType } from '../formats/format.ts'
 import type { UnparsedSchema } from './worker-job.ts'
 
 type Limits = Readonly<Record<FormatType, number>>
@@ -23,11 +23,15 @@ export function isParsedInProcess(schema: UnparsedSchema): boolean {
 }
 
 /**
- * Whether a schema is small enough to be compared on the main thread. A schema with patterns never is, because not
- * every regular expression is matched in linear time.
+ * Whether a schema is compared with these versions on the main thread: each is small, and the comparisons together take no longer
+ * than that of two schemas of the maximum size.
  */
-export function isComparedInProcess(schema: UnparsedSchema, parsed: ParsedSchema): boolean {
-  return charactersOf(schema) <= COMPARED_MAX[schema.type] && !parsed.hasPatterns
+export function areComparedInProcess(schema: UnparsedSchema, versions: readonly UnparsedSchema[]): boolean {
+  const max = COMPARED_MAX[schema.type]
+  const own = charactersOf(schema)
+  const others = versions.map(charactersOf)
+  const sum = others.reduce((characters, other) => characters + own + other, 0)
+  return own <= max && others.every((other) => other <= max) && sum <= 2 * max
 }
 
 /** Whether tags are read or changed on the main thread. This parses the text once more. */

@@ -1,126 +1,87 @@
-import type { CompareOptions, FormatType, Incompatibility, ParsedSchema } from '../formats/format.ts'
+import type { FormatType, ParsedSchema } from '../formats/format.ts'
 import { SchemaError } from '../formats/schema-error.ts'
 import type { SchemaTags, TagChange } from '../formats/tags.ts'
-import { isComparedInProcess, isParsedInProcess, isTaggedInProcess } from './in-process-limits.ts'
-import {
-  type ResultOf,
-  type SchemaSummary,
-  schemaErrorMessage,
-  type UnparsedSchema,
-  type WorkerJobOutcome,
-} from './worker-job.ts'
-import type { SchemaJob, WorkerResults } from './worker-results.ts'
+import { isParsedInProcess, isTaggedInProcess } from './in-process-limits.ts'
+import type { SchemaJobs } from './schema-jobs.ts'
+import { type SchemaSummary, schemaErrorMessage, type UnparsedSchema } from './worker-job.ts'
 
 /**
- * A schema that may be too large to be parsed in this process; then its properties come from the `WorkerResults`. Two
- * schemas are compared in this process only if both are small. Methods throw an `IncompleteCheck` or a `SchemaError`.
+ * A schema that may be too large to be parsed in this process; then the compatibility worker parses it for each operation.
+ * Methods throw or reject with a `SchemaError`, and with a `CompatibilityWorkerBusyError`.
  */
-export class OffloadableSchema implements ParsedSchema {
-  readonly #schema: UnparsedSchema
-  readonly #parsed: ParsedSchema | undefined
-  readonly #results: WorkerResults
+export class OffloadableSchema implements SchemaSummary {
+  readonly unparsed: UnparsedSchema
+  /** Undefined if the schema is too large. */
+  readonly parsed: ParsedSchema | undefined
+  readonly #summary: SchemaSummary
+  readonly #jobs: SchemaJobs
 
-  /**
-   * Calls `parse` if the schema is small; otherwise the compatibility worker parses it. Throws the error of `parse`, an
-   * `IncompleteCheck`, and a `SchemaError` for a text that is not a schema.
-   */
-  static parse(schema: UnparsedSchema, results: WorkerResults, parse: () => ParsedSchema): OffloadableSchema {
-    if (isParsedInProcess(schema)) return new OffloadableSchema(schema, parse(), results)
-    resultOf(results.get({ op: 'read', schema }))
-    return new OffloadableSchema(schema, undefined, results)
-  }
-
-  private constructor(schema: UnparsedSchema, parsed: ParsedSchema | undefined, results: WorkerResults) {
-    this.#schema = schema
-    this.#parsed = parsed
-    this.#results = results
+  constructor(unparsed: UnparsedSchema, read: ParsedSchema | SchemaSummary, jobs: SchemaJobs) {
+    this.unparsed = unparsed
+    this.parsed = 'type' in read ? read : undefined
+    this.#summary = read
+    this.#jobs = jobs
   }
 
   get type(): FormatType {
-    return this.#schema.type
+    return this.unparsed.type
   }
 
   get canonical(): string {
-    return this.#read().canonical
+    return this.#summary.canonical
   }
 
   get name(): string | undefined {
-    return this.#read().name
+    return this.#summary.name
   }
 
   get fields(): readonly string[] {
-    return this.#read().fields
+    return this.#summary.fields
   }
 
-  get hasPatterns(): boolean {
-    return this.#parsed?.hasPatterns ?? true
+  async normalized(): Promise<OffloadableSchema> {
+    const unparsed = { ...this.unparsed, normalized: true }
+    const read = this.parsed
+      ? this.use((schema) => schema.normalized())
+      : await this.#jobs.run({ op: 'read', schema: unparsed })
+    return new OffloadableSchema(unparsed, read, this.#jobs)
   }
 
-  normalized(): OffloadableSchema {
-    const parsed = this.#parsed && asSchemaErrors(this.#parsed, (schema) => schema.normalized())
-    return new OffloadableSchema({ ...this.#schema, normalized: true }, parsed, this.#results)
-  }
-
+  /** False if a schema with this text cannot be equivalent, as far as that is known without parsing it. */
   canEqual(text: string): boolean {
-    if (!isParsedInProcess({ ...this.#schema, text, dependencies: [] })) return true
-    return this.#parsed?.canEqual?.(text) ?? true
+    if (!isParsedInProcess({ ...this.unparsed, text, dependencies: [] })) return true
+    return this.parsed?.canEqual?.(text) ?? true
   }
 
-  isEquivalent(other: OffloadableSchema): boolean {
-    const [parsed, otherParsed] = [this.#parsed, other.#parsed]
-    if (parsed && otherParsed) return asSchemaErrors(parsed, (schema) => schema.isEquivalent(otherParsed))
-    // Equivalent canonical texts differ only in order, so texts of different lengths need no job.
-    if (this.canonical.length !== other.canonical.length) return false
-    return resultOf(this.#results.get({ op: 'equivalent', schema: this.#schema, other: other.#schema }))
+  async formatted(format: string): Promise<string | undefined> {
+    if (this.parsed) return this.use((schema) => schema.formatted(format))
+    return this.#jobs.run({ op: 'format', schema: this.unparsed, format })
   }
 
-  formatted(format: string): string | undefined {
-    if (this.#parsed) return asSchemaErrors(this.#parsed, (schema) => schema.formatted(format))
-    return resultOf(this.#results.get({ op: 'format', schema: this.#schema, format }))
-  }
-
-  tags(): readonly SchemaTags[] {
-    const parsed = this.#parsed
-    if (parsed && isTaggedInProcess(this.#schema))
-      return this.#results.timed('tags', this.type, () => asSchemaErrors(parsed, (schema) => schema.tags()))
-    return resultOf(this.#results.get({ op: 'tags', schema: this.#schema }))
-  }
-
-  tagged(change: TagChange): string {
-    const parsed = this.#parsed
-    if (parsed && isTaggedInProcess(this.#schema)) {
-      return this.#results.timed('tag', this.type, () => asSchemaErrors(parsed, (schema) => schema.tagged(change)))
+  async tags(): Promise<readonly SchemaTags[]> {
+    if (this.parsed && isTaggedInProcess(this.unparsed)) {
+      return this.#jobs.timed('tags', this.type, () => this.use((schema) => schema.tags()))
     }
-    return resultOf(this.#results.get({ op: 'tag', schema: this.#schema, change }))
+    return this.#jobs.run({ op: 'tags', schema: this.unparsed })
   }
 
-  incompatibilities(writer: OffloadableSchema, options: CompareOptions): readonly Incompatibility[] {
-    const [reader, other] = [this.#parsed, writer.#parsed]
-    if (reader && other && isComparedInProcess(this.#schema, reader) && isComparedInProcess(writer.#schema, other)) {
-      return this.#results.timed('compare', this.type, () =>
-        asSchemaErrors(reader, (schema) => schema.incompatibilities(other, options)),
-      )
+  async tagged(change: TagChange): Promise<string> {
+    if (this.parsed && isTaggedInProcess(this.unparsed)) {
+      return this.#jobs.timed('tag', this.type, () => this.use((schema) => schema.tagged(change)))
     }
-    return resultOf(this.#results.get({ op: 'compare', reader: this.#schema, writer: writer.#schema, options }))
+    return this.#jobs.run({ op: 'tag', schema: this.unparsed, change })
   }
 
-  #read(): SchemaSummary {
-    return this.#parsed ?? resultOf(this.#results.get({ op: 'read', schema: this.#schema }))
+  /**
+   * Calls `use` with the parsed schema and converts its errors to a `SchemaError`: an error in a loosely parsed schema can
+   * appear only on use. Must not be called for a large schema.
+   */
+  use<Result>(use: (schema: ParsedSchema) => Result): Result {
+    if (!this.parsed) throw new Error('a large schema is used in this process')
+    try {
+      return use(this.parsed)
+    } catch (error) {
+      throw new SchemaError(schemaErrorMessage(error))
+    }
   }
-}
-
-/**
- * Calls `use` and converts its errors to a `SchemaError`: an error in a loosely parsed schema can appear only on use.
- */
-function asSchemaErrors<Result>(schema: ParsedSchema, use: (schema: ParsedSchema) => Result): Result {
-  try {
-    return use(schema)
-  } catch (error) {
-    throw new SchemaError(schemaErrorMessage(error))
-  }
-}
-
-function resultOf<Op extends SchemaJob['op']>(outcome: WorkerJobOutcome<Op>): ResultOf<Op> {
-  if ('invalid' in outcome) throw new SchemaError(outcome.invalid)
-  return outcome.result
 }

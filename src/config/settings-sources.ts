@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { messageOf, UserError } from '../common/errors.ts'
-import { parseProperties } from './properties.ts'
+import { type PropertiesFile, readProperties } from './properties.ts'
 import type { Setting } from './settings.ts'
 
 /** The places from which a program takes its settings. */
@@ -18,15 +18,24 @@ export function settingsFromSources({ file, environment, flags }: SettingsSource
   return [...(file === undefined ? [] : settingsFromFile(file)), ...environment, ...settingsFromFlags(flags)]
 }
 
-/** Reads settings from a `.properties` file. Throws a `UserError` if the file cannot be read. */
+/** Reads settings from a `.properties` file. Throws a `UserError` if the file cannot be read or is invalid. */
 export function settingsFromFile(path: string): readonly Setting[] {
-  let text: string
+  let file: PropertiesFile
   try {
-    text = readFileSync(path, 'utf8')
+    file = readProperties(readFileSync(path))
   } catch (error) {
     throw new UserError('unreadable_settings', `cannot read the settings file ${path}: ${messageOf(error)}`)
   }
-  return [...parseProperties(text)].map(([key, { value, line }]) => ({ key, value, source: `${path}:${line}` }))
+  const { properties, ambiguousLine } = file
+  const warning = ambiguousLine === undefined ? {} : { warning: ambiguityWarning(path, ambiguousLine) }
+  return [...properties].map(([key, { value, line }]) => ({ key, value, source: `${path}:${line}`, ...warning }))
+}
+
+function ambiguityWarning(path: string, line: number): string {
+  return (
+    `${path}:${line}: the characters beyond ASCII are read as ISO 8859-1, as Kafka's programs read them, although the file is valid UTF-8: ` +
+    'replace them by escapes such as \\u00fc'
+  )
 }
 
 /** Parses `KEY=VALUE` settings of the command line. */

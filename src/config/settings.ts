@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { UserError } from '../common/errors.ts'
 import { isSecretKey, MASK, secretValuesIn } from '../common/secrets/secret-keys.ts'
+import { trimAsJava } from '../common/trim-as-java.ts'
 
 /**
  * The settings of a program: a zod object with the documented setting names (`listeners`, `brokerstore.topic`), parsed
@@ -18,7 +19,13 @@ export type SettingsSpec<Shape extends z.ZodObject> = {
 }
 
 /** A setting with its source: `worker.properties:12`, `--set`, `environment CONNECT_GROUP_ID`. */
-export type Setting = { readonly key: string; readonly value: string; readonly source: string }
+export type Setting = {
+  readonly key: string
+  readonly value: string
+  readonly source: string
+  /** About its source, to be logged once. */
+  readonly warning?: string
+}
 
 export type Settings<Shape extends z.ZodObject> = {
   readonly values: z.infer<Shape>
@@ -54,7 +61,7 @@ export function readSettings<Shape extends z.ZodObject>(
   }
   const known = new Set(Object.keys(spec.shape.shape))
   const rest: Record<string, string> = {}
-  const warnings: string[] = []
+  const warnings = [...new Set(written.flatMap(({ warning }) => warning ?? []))]
   for (const [key, { value, source }] of byKey) {
     if (known.has(key)) continue
     const reason = renamed(key, spec.withoutEffect ?? {})?.value
@@ -118,7 +125,7 @@ export function integerSetting(limits: { min?: number; max?: number } = {}) {
   const expected = `expected a whole number from ${min} to ${max}`
   return z
     .string()
-    .trim()
+    .overwrite(trimAsJava)
     .regex(/^[-+]?\d+$/, expected)
     .transform(Number)
     .refine((value) => value >= min && value <= max, expected)
@@ -128,7 +135,7 @@ export function integerSetting(limits: { min?: number; max?: number } = {}) {
 export function booleanSetting() {
   return z
     .string()
-    .trim()
+    .overwrite(trimAsJava)
     .toLowerCase()
     .pipe(z.enum(['true', 'false'], 'expected true or false'))
     .transform((text) => text === 'true')
@@ -142,7 +149,7 @@ export function listSetting() {
 
 /** Trims items and drops empty ones. */
 export function commaSeparated(text: string): readonly string[] {
-  return text.split(',').flatMap((item) => item.trim() || [])
+  return text.split(',').flatMap((item) => trimAsJava(item) || [])
 }
 
 /** The settings with a prefix, without it. */
@@ -160,7 +167,7 @@ export function enumSetting<const Words extends readonly [string, ...string[]]>(
   return z
     .string()
     .transform((text, context): Words[number] => {
-      const found = words.find((w) => w.toLowerCase() === text.trim().toLowerCase())
+      const found = words.find((w) => w.toLowerCase() === trimAsJava(text).toLowerCase())
       if (found !== undefined) return found
       context.addIssue({ code: 'custom', message: `expected one of ${expected}` })
       return z.NEVER

@@ -22,6 +22,8 @@ export type PageAssets = {
 
 /** What the page imports besides its own modules. */
 const LIBRARIES = ['preact', 'preact/hooks', 'htm', 'htm/preact', '@preact/signals', '@preact/signals-core']
+/** What the page imports from outside of its directory. */
+const SHARED_MODULES = ['common/counted.ts', 'common/line-diff.ts', 'common/state-glossary.ts']
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -39,14 +41,13 @@ export function openPageAssets(): PageAssets {
   const isBuilt = existsSync(join(directory, 'main.js'))
   const libraries = isBuilt ? {} : libraryFiles()
   const files = new Map<string, string>([
-    ...globSync(isBuilt ? '*.{js,css,svg}' : '**/*.{ts,css,svg}', { cwd: directory }).map(
-      (file) => [file.split(sep).join('/'), join(directory, file)] as const,
-    ),
+    ...globSync('*.{js,css,svg}', { cwd: directory }).map((file) => [file, join(directory, file)] as const),
+    ...(isBuilt ? [] : moduleFiles()),
     ...Object.entries(libraries).map(([name, file]) => [libraryPath(name), file] as const),
   ])
   const read = new Map<string, Promise<Asset>>()
   return {
-    main: isBuilt ? 'main.js' : 'main.ts',
+    main: isBuilt ? 'main.js' : 'console/page/main.ts',
     libraries: Object.fromEntries(Object.keys(libraries).map((name) => [name, libraryPath(name)])),
     async read(path) {
       const file = files.get(path)
@@ -57,6 +58,14 @@ export function openPageAssets(): PageAssets {
       return asset
     },
   }
+}
+
+/** The modules of a checkout have their paths below `src`, so that they can import what the page shares with the programs. */
+function moduleFiles(): readonly (readonly [path: string, file: string])[] {
+  return [...globSync('console/page/**/*.ts', { cwd: CODE_DIRECTORY }), ...SHARED_MODULES].map((file) => [
+    file.split(sep).join('/'),
+    join(CODE_DIRECTORY, file),
+  ])
 }
 
 const libraryPath = (name: string) => `libraries/${name.replaceAll('/', '-')}.js`

@@ -8,6 +8,11 @@ export type ReplayOptions = {
   /** Target topic; undefined: the original topic of each record. */
   readonly targetTopic: string | undefined
   readonly matches: (deadLetter: DeadLetterRecord) => boolean
+  /**
+   * Why a topic that a header names is no target; undefined if it is one. Anybody who can write to the dead-letter topic can write
+   * headers, but not to the topics that programs use for themselves.
+   */
+  readonly targetProblem: (topic: string) => string | undefined
   /** Consumer group whose committed offsets record what was replayed. */
   readonly groupId: string
   readonly fromBeginning: boolean
@@ -65,18 +70,25 @@ export async function replayDeadLetters(broker: Broker, options: ReplayOptions):
 function replayRecordsOf(
   polled: readonly PartitionRecords[],
   marks: ReplayMarks,
-  { matches, targetTopic }: ReplayOptions,
+  { matches, targetTopic, targetProblem }: ReplayOptions,
 ) {
   const records: NewRecord[] = []
   const rejections: (readonly [DeadLetterRecord, string])[] = []
   let marked = 0
   for (const { partition, records: stored } of polled) {
     for (const deadLetter of stored.map((record) => parseDeadLetter(partition, record)).filter(matches)) {
-      const original = toReplayRecord(deadLetter, targetTopic)
+      const original =
+        targetTopic === undefined ? toOrigin(deadLetter, targetProblem) : toReplayRecord(deadLetter, targetTopic)
       if (isMarked(marks, { partition, offset: deadLetter.record.offset })) marked += 1
       else if (typeof original === 'string') rejections.push([deadLetter, original])
       else records.push(original)
     }
   }
   return { records, rejections, marked }
+}
+
+/** The record for the topic that its header names, or why it cannot be sent there. */
+function toOrigin(deadLetter: DeadLetterRecord, targetProblem: ReplayOptions['targetProblem']): NewRecord | string {
+  const original = toReplayRecord(deadLetter, undefined)
+  return typeof original === 'string' ? original : (targetProblem(original.topic) ?? original)
 }

@@ -22,5 +22,13 @@ export type FieldContext = {
   readonly tags: readonly string[]
 }
 
+/**
+ * Whether a field is replaced as a whole, also a record, before its own fields are visited. Its value becomes `***`; in Protobuf, other
+ * fields than strings are cleared.
+ */
+export type FieldMask = (field: FieldContext) => boolean
+
+export const MASKED_VALUE = '***'
+
 /** Returns the new value of a field or of one of its items. Not called for null. */
 export type FieldTransform = (field: FieldContext, type: FieldType, value: unknown) => unknown

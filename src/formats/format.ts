@@ -46,7 +46,7 @@ export interface ParsedSchema {
   normalized(): ParsedSchema
   /**
    * Whether a lookup with this schema finds the other one. Schemas with equal canonical texts are equivalent; Avro
-   * schemas can be equivalent with different texts.
+   * schemas, and a Protobuf descriptor and a schema, can be equivalent with different texts.
    */
   isEquivalent(other: ParsedSchema): boolean
   /**

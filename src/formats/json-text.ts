@@ -1,3 +1,5 @@
+import { javaDouble } from '../common/java-double.ts'
+
 /** JSON that preserves what `JSON.parse` loses: the order of all members, and the literals of numbers. */
 export type Json = null | boolean | string | JsonNumber | readonly Json[] | JsonObject
 export type JsonObject = ReadonlyMap<string, Json>
@@ -39,15 +41,22 @@ export function parseJson(text: string, options: JsonOptions = {}): Json {
   return value
 }
 
-/** Prints JSON without whitespace, with the members in their order. */
-export function printJson(value: Json): string {
+export type PrintOptions = {
+  /** Sorts the members by name. Default: they keep their order. */
+  readonly sorted?: boolean
+  /** Default: integers keep their literal, and other numbers are printed like a Java double, as in Confluent's registry. */
+  readonly number?: (number: JsonNumber) => string
+}
+
+/** Prints JSON without whitespace. */
+export function printJson(value: Json, options: PrintOptions = {}): string {
   if (typeof value === 'string') return printString(value)
   if (value === null || typeof value === 'boolean') return String(value)
-  if (value instanceof JsonNumber) return printNumber(value)
-  if (isObject(value)) {
-    return `{${[...value].map(([key, member]) => `${printString(key)}:${printJson(member)}`).join(',')}}`
-  }
-  return `[${value.map(printJson).join(',')}]`
+  if (value instanceof JsonNumber) return (options.number ?? printNumber)(value)
+  if (!isObject(value)) return `[${value.map((item) => printJson(item, options)).join(',')}]`
+  const members = [...value]
+  if (options.sorted) members.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  return `{${members.map(([name, member]) => `${printString(name)}:${printJson(member, options)}`).join(',')}}`
 }
 
 /** As `JSON.stringify`, but with upper-case hexadecimal digits in escapes, as in Java. */
@@ -55,21 +64,8 @@ export function printString(text: string): string {
   return JSON.stringify(text).replace(/\\u[0-9a-f]{4}/g, (code) => `\\u${code.slice(2).toUpperCase()}`)
 }
 
-/** Integers keep their literal. Other numbers are printed like a Java double, as in Confluent's registry. */
 function printNumber(number: JsonNumber): string {
   return number.isInteger ? number.literal.replace(/^-0$/, '0') : javaDouble(number.value)
-}
-
-/** As Java's `Double.toString`: at least one fractional digit, and an exponent below 10^-3 and from 10^7. */
-export function javaDouble(value: number): string {
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? '"NaN"' : value > 0 ? '"Infinity"' : '"-Infinity"'
-  if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0'
-  const size = Math.abs(value)
-  if (size >= 1e-3 && size < 1e7) return Number.isInteger(value) ? `${value}.0` : String(value)
-  const shortest = value.toExponential()
-  // Of the numbers with two digits, Java takes the nearest: 4.9E-324 for the smallest double, which is 5e-324 in JavaScript.
-  const [digits, exponent] = (shortest.includes('.') ? shortest : value.toExponential(1)).split('e')
-  return `${digits}E${Number(exponent)}`
 }
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/y

@@ -1,4 +1,4 @@
-import type { CompareOptions, CompatibilityPolicy, FormatType, Incompatibility } from './format.ts'
+import type { CompatibilityPolicy, Incompatibility, ParsedSchema } from './format.ts'
 
 /** The compatibility settings of a subject. */
 export type CompatibilityRules = {
@@ -19,31 +19,13 @@ export type CompatibilityRules = {
 /** The metadata properties of a schema. One of them can be the compatibility group. */
 export type GroupProperties = Readonly<Record<string, string>> | undefined
 
-/** The parts of a parsed schema that a comparison needs. */
-export type ComparableSchema<Self> = {
-  readonly type: FormatType
-  incompatibilities(writer: Self, options: CompareOptions): readonly Incompatibility[]
+/** Why a schema is not compatible with an earlier schema of the same type. */
+export type Incompatibilities = {
+  /** The earlier schema cannot read data of the new one. */
+  readonly forward: readonly Incompatibility[]
+  /** The new schema cannot read data of the earlier one. */
+  readonly backward: readonly Incompatibility[]
 }
-
-/** An earlier version of a subject. */
-export type EarlierVersion<Schema> = {
-  readonly type: FormatType
-  /** Called only when the version is compared. Undefined excludes the version. */
-  readonly parsed: () => Schema | undefined
-}
-
-/** Why a schema is not compatible with an earlier version: another schema type, or incompatibilities. */
-export type VersionConflict<Version, Schema> =
-  | { readonly kind: 'type'; readonly version: Version }
-  | {
-      readonly kind: 'incompatible'
-      readonly version: Version
-      readonly earlier: Schema
-      /** The earlier schema cannot read data of the new one. */
-      readonly forward: readonly Incompatibility[]
-      /** The new schema cannot read data of the earlier one. */
-      readonly backward: readonly Incompatibility[]
-    }
 
 /** Returns the versions to compare with under these rules, newest first. `versions` are in ascending order. */
 export function comparedVersions<Version extends { readonly properties: GroupProperties }>(
@@ -57,25 +39,17 @@ export function comparedVersions<Version extends { readonly properties: GroupPro
   return level.endsWith('_TRANSITIVE') ? compared.toReversed() : compared.slice(-1)
 }
 
-/** Compares the schema with each version in turn and yields the conflicts. */
-export function* conflictsWith<Schema extends ComparableSchema<Schema>, Version extends EarlierVersion<Schema>>(
-  schema: Schema,
-  versions: readonly Version[],
-  { level, policy = 'STRICT' }: CompatibilityRules,
-): Generator<VersionConflict<Version, Schema>> {
-  for (const version of versions) {
-    if (version.type !== schema.type) {
-      yield { kind: 'type', version }
-      continue
-    }
-    const earlier = version.parsed()
-    if (earlier === undefined) continue
-    const forward = /^(?:FORWARD|FULL)/.test(level)
-      ? earlier.incompatibilities(schema, { roles: { reader: 'old', writer: 'new' }, policy })
-      : []
-    const backward = /^(?:BACKWARD|FULL)/.test(level)
-      ? schema.incompatibilities(earlier, { roles: { reader: 'new', writer: 'old' }, policy })
-      : []
-    if (forward.length + backward.length > 0) yield { kind: 'incompatible', version, earlier, forward, backward }
-  }
+/** Compares a schema with an earlier one of the same type. Returns undefined if they are compatible. */
+export function compareSchemas(
+  schema: ParsedSchema,
+  earlier: ParsedSchema,
+  { level, policy = 'STRICT' }: Pick<CompatibilityRules, 'level' | 'policy'>,
+): Incompatibilities | undefined {
+  const forward = /^(?:FORWARD|FULL)/.test(level)
+    ? earlier.incompatibilities(schema, { roles: { reader: 'old', writer: 'new' }, policy })
+    : []
+  const backward = /^(?:BACKWARD|FULL)/.test(level)
+    ? schema.incompatibilities(earlier, { roles: { reader: 'new', writer: 'old' }, policy })
+    : []
+  return forward.length + backward.length > 0 ? { forward, backward } : undefined
 }

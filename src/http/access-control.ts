@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Authentication } from './authentication.ts'
 import { HttpError } from './http-error.ts'
 import { type ObjectKind, type PermissionPolicy, Rights } from './permissions.ts'
-import type { Role } from './users.ts'
+import { pathOf } from './url-path.ts'
+import type { Principal, Role } from './users.ts'
 
 /** Authentication and authorization of a server. */
 export type AccessControl = {
@@ -26,15 +27,23 @@ export type AccessControl = {
   readonly check: (request: FastifyRequest) => void
 }
 
-/** Authenticates and authorizes a request, and sets its `principal` and `granted`. Throws a 401, 403, 429 or 503. */
-export async function authorize(access: AccessControl, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  if (isPublic(access.publicPaths ?? [], request.url)) {
+/**
+ * Authenticates and authorizes a request, and sets its `principal` and `granted`. A promise if the authentication takes time.
+ * Throws or rejects with a 401, 403, 429 or 503.
+ */
+export function authorize(access: AccessControl, request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
+  if (request.routeOptions.config?.permission === 'public' || isPublic(access.publicPaths ?? [], request.url)) {
     request.granted = Rights.everything(access.kind)
     return
   }
   const { authorization } = request.headers
   if (authorization === undefined && access.allowsAnonymous?.(request)) return
-  const principal = await access.authentication.authenticate(request, reply)
+  const principal = access.authentication.authenticate(request, reply)
+  if (principal instanceof Promise) return principal.then((one) => authorizePrincipal(access, request, one))
+  authorizePrincipal(access, request, principal)
+}
+
+function authorizePrincipal(access: AccessControl, request: FastifyRequest, principal: Principal): void {
   const { name, role } = principal
   request.principal = principal
   if (access.roles && !access.roles.includes(role)) {
@@ -45,6 +54,6 @@ export async function authorize(access: AccessControl, request: FastifyRequest, 
 }
 
 function isPublic(publicPaths: readonly string[], url: string): boolean {
-  const path = url.split('?', 1)[0] ?? url
+  const path = pathOf(url)
   return publicPaths.some((open) => (open.endsWith('/*') ? path.startsWith(open.slice(0, -1)) : path === open))
 }

@@ -4,6 +4,8 @@ import type { Logger } from '../common/logging/logger.ts'
 /** Maximum number of buffered lines while the file cannot be written; further lines are dropped. */
 const WAITING_MAX = 10_000
 const RETRY_MS = 1_000
+/** Lines that arrive within this time are written together, because a write for each line takes longer than its request. */
+const BATCH_MS = 20
 
 export type AuditLogFileOptions = {
   readonly path: string
@@ -21,7 +23,8 @@ export class AuditLogFile {
   readonly #waiting: string[] = []
   #handle: FileHandle | undefined
   #writing: Promise<void> | undefined
-  #retry: NodeJS.Timeout | undefined
+  /** Starts the next write. Undefined during a write. */
+  #timer: NodeJS.Timeout | undefined
   #isFailing = false
 
   private constructor(options: AuditLogFileOptions) {
@@ -43,41 +46,45 @@ export class AuditLogFile {
   add(line: string): void {
     if (this.#waiting.length < WAITING_MAX) this.#waiting.push(`${line}\n`)
     else this.#options.onDropped()
-    if (!this.#isFailing) this.#write()
+    this.#schedule()
   }
 
   /** Writes the buffered lines if possible. */
   async close(): Promise<void> {
-    clearTimeout(this.#retry)
+    await this.#writing
     this.#write()
     await this.#writing
-    clearTimeout(this.#retry)
+    clearTimeout(this.#timer)
     for (const _ of this.#waiting) this.#options.onDropped()
     await this.#handle?.close()
   }
 
+  #schedule(): void {
+    if (this.#writing !== undefined) return
+    this.#timer ??= setTimeout(() => this.#write(), this.#isFailing ? RETRY_MS : BATCH_MS).unref()
+  }
+
   #write(): void {
-    this.#writing ??= this.#drain().finally(() => {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#writing = this.#append([...this.#waiting]).finally(() => {
       this.#writing = undefined
+      if (this.#waiting.length > 0) this.#schedule()
     })
   }
 
-  async #drain(): Promise<void> {
+  async #append(lines: readonly string[]): Promise<void> {
+    const { path, logger } = this.#options
     try {
-      while (this.#waiting.length > 0) {
-        const lines = [...this.#waiting]
-        const handle = await this.#current()
-        // A failed write may have left a partial line, which must not run into the next one.
-        await handle.appendFile(`${this.#isFailing ? '\n' : ''}${lines.join('')}`)
-        this.#waiting.splice(0, lines.length)
-        if (this.#isFailing) this.#options.logger.info({ file: this.#options.path }, 'the audit log is writable again')
-        this.#isFailing = false
-      }
+      const handle = await this.#current()
+      // A failed write may have left a partial line, which must not run into the next one.
+      await handle.appendFile(`${this.#isFailing ? '\n' : ''}${lines.join('')}`)
+      this.#waiting.splice(0, lines.length)
+      if (this.#isFailing) logger.info({ file: path }, 'the audit log is writable again')
+      this.#isFailing = false
     } catch (error) {
-      const { path, logger } = this.#options
       if (!this.#isFailing) logger.error({ err: error, file: path }, 'cannot write the audit log')
       this.#isFailing = true
-      this.#retry = setTimeout(() => this.#write(), RETRY_MS).unref()
     }
   }
 

@@ -17,7 +17,9 @@ export const auditLogShape = {
     .describe('File of the audit log, with one JSON object per line. `stdout`: standard output. Empty: no audit log.'),
   'audit.log.requests': enumSetting(['changes', 'all'])
     .default('changes')
-    .describe('Recorded requests. `changes`: all except permitted reads; `all`: all requests.'),
+    .describe(
+      'Recorded requests. `changes`: all except permitted reads, but reads of the records of a topic are included; `all`: all requests.',
+    ),
   'audit.log.on.failure': enumSetting(['refuse', 'drop'])
     .default('refuse')
     .describe(

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { truncateText } from '../common/truncate-text.ts'
 import { HttpError } from './http-error.ts'
 import { REQUEST_ID } from './request-id.ts'
 
@@ -7,11 +8,13 @@ export type AuditedAction = {
   /** Undefined if no route matched. */
   readonly operation: string | undefined
   readonly objects: Readonly<Record<string, unknown>>
+  /** Whether the response contains records of topics. The audit log has each such request, also if it does not have other reads. */
+  readonly readsRecords?: boolean
 }
 
 export type AuditLog = {
   readonly program: string
-  /** `changes`: all requests except permitted reads. */
+  /** `changes`: all requests except permitted reads; reads of records are included. */
   readonly requests: 'changes' | 'all'
   readonly describe: (request: FastifyRequest) => AuditedAction
   readonly add: (line: string) => void
@@ -33,11 +36,14 @@ export function auditRequests(app: FastifyInstance, audit: AuditLog): void {
     const { url } = request.routeOptions
     if (url === '/healthz' || url === '/readyz') return done()
     const startMs = audit.nowMs()
-    reply.raw.once('close', () => {
-      const action = audit.describe(request)
-      if (isRecorded(audit, action, reply)) audit.add(JSON.stringify(entryOf(audit, action, request, reply, startMs)))
+    const action = audit.describe(request)
+    // `close` is emitted once, so `once` is not needed.
+    reply.raw.on('close', () => {
+      if (!isRecorded(audit, action, reply)) return
+      // Described again, because the body, which is read by now, may contain the name of the object.
+      audit.add(JSON.stringify(entryOf(audit, audit.describe(request), request, reply, startMs)))
     })
-    const isRecordedRequest = audit.requests === 'all' || isChange(audit.describe(request))
+    const isRecordedRequest = audit.requests === 'all' || isAlwaysRecorded(action)
     const isRejected = isRecordedRequest && audit.isRejecting()
     done(
       isRejected
@@ -51,11 +57,11 @@ export function auditRequests(app: FastifyInstance, audit: AuditLog): void {
 }
 
 function isRecorded({ requests }: AuditLog, action: AuditedAction, { statusCode }: FastifyReply): boolean {
-  return requests === 'all' || isChange(action) || REJECTED.has(statusCode)
+  return requests === 'all' || isAlwaysRecorded(action) || REJECTED.has(statusCode)
 }
 
-function isChange({ operation }: AuditedAction): boolean {
-  return operation !== undefined && operation !== 'read'
+function isAlwaysRecorded({ operation, readsRecords = false }: AuditedAction): boolean {
+  return readsRecords || (operation !== undefined && operation !== 'read' && operation !== 'describe')
 }
 
 function entryOf(
@@ -70,20 +76,18 @@ function entryOf(
   return {
     time: new Date(startMs).toISOString(),
     program,
-    user: principal ? bounded(principal.name) : null,
+    user: principal ? truncated(principal.name) : null,
     ...(principal ? { role: principal.role, login: principal.method } : {}),
-    ...(principal === undefined && claimedName !== undefined ? { claimedUser: bounded(claimedName) } : {}),
+    ...(principal === undefined && claimedName !== undefined ? { claimedUser: truncated(claimedName) } : {}),
     address: ip,
     method,
     path: routeOptions.url ?? null,
     operation: operation ?? null,
-    objects: Object.fromEntries(Object.entries(objects).map(([name, value]) => [name, bounded(String(value))])),
+    objects: Object.fromEntries(Object.entries(objects).map(([name, value]) => [name, truncated(String(value))])),
     status: isAnswered ? reply.statusCode : null,
-    requestId: bounded(String(reply.getHeader(REQUEST_ID) ?? '')),
+    requestId: truncated(String(reply.getHeader(REQUEST_ID) ?? '')),
     ms: Math.round(nowMs() - startMs),
   }
 }
 
-function bounded(text: string): string {
-  return text.slice(0, TEXT_MAX)
-}
+const truncated = (text: string) => truncateText(text, TEXT_MAX, '')

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError } from './http-error.ts'
-import type { PasswordAuthenticator } from './password-authenticator.ts'
-import type { Principal } from './permissions.ts'
+import type { PasswordAuthenticator, PasswordOutcome } from './password-authenticator.ts'
 import type { TokenAuthenticator } from './token-authenticator.ts'
+import type { Principal } from './users.ts'
 
 export type AuthenticationOptions = {
   readonly realm: string
@@ -20,8 +20,8 @@ export class Authentication {
     this.#options = options
   }
 
-  /** Throws an `HttpError` with status 401, 429 or 503. */
-  async authenticate(request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
+  /** A promise if a password has to be hashed or a token checked. Throws or rejects with an `HttpError`: 401, 429 or 503. */
+  authenticate(request: FastifyRequest, reply: FastifyReply): Principal | Promise<Principal> {
     const { passwords, tokens } = this.#options
     const { authorization } = request.headers
     const token = tokens && /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1]
@@ -31,17 +31,22 @@ export class Authentication {
     return this.#reject(reply, 'HTTP 401 Unauthorized')
   }
 
-  async #authenticatePassword(
+  #authenticatePassword(
     passwords: Pick<PasswordAuthenticator, 'check'>,
     { name, password }: Credentials,
     request: FastifyRequest,
     reply: FastifyReply,
-  ): Promise<Principal> {
+  ): Principal | Promise<Principal> {
     request.claimedName = name
-    const outcome = await passwords.check(name, password, request.ip)
+    const outcome = passwords.check(name, password, request.ip)
+    if (outcome instanceof Promise) return outcome.then((checked) => this.#principalOf(checked, reply))
+    return this.#principalOf(outcome, reply)
+  }
+
+  #principalOf(outcome: PasswordOutcome, reply: FastifyReply): Principal {
     switch (outcome.kind) {
       case 'authenticated':
-        return { name, role: outcome.role, groups: [], method: 'basic' }
+        return outcome.principal
       case 'limited':
         void reply.header('retry-after', String(outcome.waitSeconds))
         throw new HttpError(429, `too many failed login attempts for this user: try again in ${outcome.waitSeconds} s`)

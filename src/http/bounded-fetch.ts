@@ -1,5 +1,4 @@
-import { type IncomingMessage, request as overHttp } from 'node:http'
-import { request as overHttps } from 'node:https'
+import { HttpAgent, readText } from '../common/http-agent.ts'
 
 const TIMEOUT_MS = 5_000
 const BYTES_MAX = 1024 * 1024
@@ -7,19 +6,16 @@ const BYTES_MAX = 1024 * 1024
 /** Fetches a document of at most 1 MiB within five seconds, without following redirects. */
 export async function boundedFetch(url: string, ca: () => string | undefined): Promise<Response> {
   const trusted = ca()
-  const options = { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(TIMEOUT_MS) }
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const sent = url.startsWith('https:')
-      ? overHttps(url, { ...options, ...(trusted === undefined ? {} : { ca: trusted }) })
-      : overHttp(url, options)
-    sent.once('response', resolve).once('error', reject).end()
-  })
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > BYTES_MAX) throw new Error(`the response of ${url} is larger than ${BYTES_MAX} bytes`)
-    chunks.push(chunk)
+  const agent = new HttpAgent(trusted === undefined ? {} : { tls: { ca: trusted } })
+  try {
+    const response = await agent.send({
+      method: 'GET',
+      url: new URL(url),
+      headers: { accept: 'application/json' },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    return new Response(await readText(response, BYTES_MAX), { status: response.status })
+  } finally {
+    agent.close()
   }
-  return new Response(Buffer.concat(chunks), { status: response.statusCode ?? 500 })
 }

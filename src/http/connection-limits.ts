@@ -88,14 +88,6 @@ export class ConnectionLimits {
     } else this.#start(connection, request, response, handle)
   }
 
-  /** Called before a request without a body is answered at once. Returns false while a request before it is pending. */
-  answerAtOnce(socket: Socket): boolean {
-    const connection = this.#connectionOf(socket)
-    if (!connection || connection.isBusy) return false
-    connection.idlePeriod = ++this.#idlePeriods
-    return true
-  }
-
   #start(connection: Connection, request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {
     const { headers, socket } = request
     connection.isBusy = true

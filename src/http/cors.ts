@@ -10,7 +10,10 @@ export type CorsOptions = {
   readonly headers: string
 }
 
-/** Answers preflight requests and adds the CORS headers to responses. */
+/**
+ * Answers preflight requests and adds the CORS headers to responses. `@fastify/cors` adds a route `OPTIONS *`, with which no
+ * path would be unknown and `OPTIONS` could not list the methods of a path.
+ */
 export function addCorsHeaders(app: FastifyInstance, crossOrigin: CorsOptions): void {
   const { methods, headers } = crossOrigin
   const allowed = allowedOrigins(crossOrigin)

@@ -4,7 +4,7 @@ const ALL_WAITING_MAX = 512
 
 /**
  * Runs a limited number of jobs concurrently. Waiting jobs are scheduled round-robin by address, so that one client
- * does not starve the others.
+ * does not starve the others. A `Semaphore` serves in order of arrival, and has one limit of waiting jobs for all clients.
  */
 export class FairQueue {
   readonly #runningMax: number

@@ -11,6 +11,9 @@ export class HttpError extends Error {
   }
 }
 
+/** The numbers with which an error is returned: the HTTP status, and `error_code` of the body. */
+export type ErrorWire = { readonly status: number; readonly errorCode: number }
+
 /** A response in the error format of both originals, which has these two members only. */
 export type ErrorResponse = {
   readonly status: number

@@ -1,4 +1,6 @@
 import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Semaphore } from '../common/semaphore.ts'
 
 /** In characters: about 1 ms of the main thread. */
 const CHUNK_MIN = 64 * 1024
@@ -12,7 +14,7 @@ export function streamJsonList(items: Iterable<object>): Readable {
 }
 
 async function* chunksOf(items: Iterable<object>): AsyncGenerator<Buffer> {
-  await turn()
+  await turns.run(() => nextTurn())
   let chunk = '['
   let separator = ''
   for (const item of items) {
@@ -21,21 +23,9 @@ async function* chunksOf(items: Iterable<object>): AsyncGenerator<Buffer> {
     if (chunk.length < CHUNK_MIN) continue
     yield Buffer.from(chunk)
     chunk = ''
-    await turn()
+    await turns.run(() => nextTurn())
   }
   yield Buffer.from(`${chunk}]`)
 }
 
-const waiting: (() => void)[] = []
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    waiting.push(resolve)
-    if (waiting.length === 1) setImmediate(next)
-  })
-}
-
-function next(): void {
-  waiting.shift()?.()
-  if (waiting.length > 0) setImmediate(next)
-}
+const turns = new Semaphore(1)

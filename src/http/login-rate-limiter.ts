@@ -14,7 +14,8 @@ type Entry = { attempts: number; readonly sinceMs: number }
 /**
  * Limits password guessing by name and address, so that an attack on one user does not lock out others behind the same
  * proxy. An attempt counts from its start, which also limits concurrent attempts. A client that tries one password for
- * many names is limited to one attempt per name.
+ * many names is limited to one attempt per name. The store of `@fastify/rate-limit` forgets the oldest entries when it is
+ * full, which would reset limits, and cannot undo an attempt.
  */
 export class LoginRateLimiter {
   readonly #entries = new Map<string, Entry>()
@@ -27,6 +28,7 @@ export class LoginRateLimiter {
   /** Seconds until the next attempt for this name from this address; 0: now. */
   waitSeconds(address: string, name: string): number {
     this.#dropExpired()
+    if (this.#entries.size === 0) return 0
     const key = keyOf(address, name)
     const fromAddress = this.#entries.get(networkOf(address))
     const max = (fromAddress?.attempts ?? 0) < ADDRESS_ATTEMPTS_MAX ? ATTEMPTS_MAX : 1

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Metrics } from '../common/metrics-registry.ts'
+import { addEndpoint, textResponse } from './endpoint.ts'
 import { pathOf } from './url-path.ts'
 
 export type OperationalRoutesOptions = {
@@ -8,6 +9,8 @@ export type OperationalRoutesOptions = {
   readonly isHealthy?: () => boolean
   /** Readiness of the program: `/readyz`. Default: ready. */
   readonly isReady?: () => boolean
+  /** What `/readyz` adds to its response while the program is not ready, without authentication. */
+  readonly whyNotReady?: (() => string | undefined) | undefined
 }
 
 const PROBE_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
@@ -25,15 +28,39 @@ export function isOperationalPath(url: string): boolean {
 /** Adds the liveness probe `/healthz`, the readiness probe `/readyz`, and `/metrics`. */
 export function addOperationalRoutes(
   app: FastifyInstance,
-  { metrics, isHealthy, isReady }: OperationalRoutesOptions,
+  { metrics, isHealthy = () => true, isReady = () => true, whyNotReady = () => undefined }: OperationalRoutesOptions,
 ): void {
-  const probe = (path: string, isPassing: () => boolean, failure: string): void => {
-    app.get(path, async (_, reply) => {
-      const [code, text] = isPassing() ? [200, 'ok'] : [503, failure]
+  addProbe(app, '/healthz', isHealthy, { summary: 'Liveness: the process responds', failure: () => 'stuck' })
+  addProbe(app, '/readyz', isReady, {
+    summary: 'Readiness: the program can serve requests, otherwise 503',
+    failure: () => ['not ready', whyNotReady()].filter((part) => part !== undefined).join(': '),
+  })
+  if (!metrics) return
+  addEndpoint(app, {
+    method: 'GET',
+    url: '/metrics',
+    summary: 'Returns the metrics in the text format of Prometheus',
+    permission: { operation: 'read', on: 'all' },
+    response: { 200: textResponse('The metrics.', 'text/plain') },
+    handler: async (_, reply) => reply.type(metrics.contentType).send(await metrics.metrics()),
+  })
+}
+
+function addProbe(
+  app: FastifyInstance,
+  url: string,
+  isPassing: () => boolean,
+  { summary, failure }: { readonly summary: string; readonly failure: () => string },
+): void {
+  addEndpoint(app, {
+    method: 'GET',
+    url,
+    summary,
+    permission: 'public',
+    response: { 200: textResponse('ok', 'text/plain') },
+    handler: async (_, reply) => {
+      const [code, text] = isPassing() ? [200, 'ok'] : [503, failure()]
       return reply.code(code).type('text/plain').send(`${text}\n`)
-    })
-  }
-  probe('/healthz', isHealthy ?? (() => true), 'stuck')
-  probe('/readyz', isReady ?? (() => true), 'not ready')
-  if (metrics) app.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.metrics()))
+    },
+  })
 }

@@ -4,7 +4,14 @@ import { messageOf, UserError } from '../common/errors.ts'
 import { type WatchedContent, watchContent } from '../common/file-watcher.ts'
 import type { Logger } from '../common/logging/logger.ts'
 import { parseYaml } from '../common/yaml-documents.ts'
-import { ACL_OPERATIONS, NO_POLICY, type PermissionPolicy, type PermissionRule } from './permissions.ts'
+import {
+  ACL_OPERATIONS,
+  CONNECTOR_TOPIC_OPERATIONS,
+  NO_POLICY,
+  type PermissionPolicy,
+  type PermissionRule,
+  USER_TOPIC_OPERATIONS,
+} from './permissions.ts'
 import { ROLES } from './users.ts'
 
 const names = z.array(z.string().min(1)).min(1)
@@ -16,18 +23,31 @@ const ruleSpec = z
     z.strictObject({ subjects: names, operations: operationsOf(ACL_OPERATIONS.subjects) }),
     z.strictObject({ keks: names, operations: operationsOf(ACL_OPERATIONS.keks) }),
     z.strictObject({ connectors: names, operations: operationsOf(ACL_OPERATIONS.connectors) }),
+    z.strictObject({ topics: names, operations: operationsOf(USER_TOPIC_OPERATIONS) }),
   ])
   .transform((rule): PermissionRule => {
     const { operations } = rule
     if ('subjects' in rule) return { kind: 'subjects', patterns: rule.subjects, operations }
     if ('keks' in rule) return { kind: 'keks', patterns: rule.keks, operations }
+    if ('topics' in rule) return { kind: 'topics', patterns: rule.topics, operations }
     return { kind: 'connectors', patterns: rule.connectors, operations }
   })
 const rules = z.array(ruleSpec)
+const connectorRuleSpec = z
+  .union([
+    z.strictObject({ topics: names, operations: operationsOf(CONNECTOR_TOPIC_OPERATIONS) }),
+    z.strictObject({ groups: names, operations: operationsOf(ACL_OPERATIONS.groups) }),
+  ])
+  .transform((rule): PermissionRule => {
+    const { operations } = rule
+    if ('topics' in rule) return { kind: 'topics', patterns: rule.topics, operations }
+    return { kind: 'groups', patterns: rule.groups, operations }
+  })
 const fileSpec = z.strictObject({
   roles: z.partialRecord(z.enum(ROLES), rules).default({}),
   users: z.record(z.string(), rules).default({}),
   groups: z.record(z.string(), rules).default({}),
+  connectors: z.record(z.string(), z.array(connectorRuleSpec)).default({}),
 })
 
 /** Parses a permissions file (YAML). Throws a `UserError` with the location of each error. */
@@ -48,10 +68,19 @@ export function parsePermissions(text: string, file: string): PermissionPolicy {
 export type PermissionsSettings = { readonly 'weir.authorization.permissions.file': string }
 
 /** The permissions of a file, reloaded when it changes. An invalid file keeps the previous permissions. */
-export function openPermissions(settings: PermissionsSettings, logger: Logger): WatchedContent<PermissionPolicy> {
+export function openPermissions(
+  settings: PermissionsSettings,
+  logger: Logger,
+  onChange?: (policy: PermissionPolicy) => void,
+): WatchedContent<PermissionPolicy> {
   const file = settings['weir.authorization.permissions.file']
   if (file === '') return { current: () => NO_POLICY, close: () => {} }
-  return watchContent({ files: [file], read: () => parsePermissions(readText(file), file), logger })
+  return watchContent({
+    files: [file],
+    read: () => parsePermissions(readText(file), file),
+    logger,
+    ...(onChange && { onChange }),
+  })
 }
 
 function readText(file: string): string {

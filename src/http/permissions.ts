@@ -1,13 +1,21 @@
 import { matchesWildcard } from '../regex/wildcard.ts'
 import { HttpError } from './http-error.ts'
-import type { Role } from './users.ts'
+import type { Principal, Role } from './users.ts'
 
 /** The permissions by kind of object: a closed set. */
 export const ACL_OPERATIONS = {
   subjects: ['read', 'write', 'delete', 'harddelete', 'import', 'config', 'mode'],
   keks: ['read', 'write', 'delete', 'harddelete'],
   connectors: ['read', 'write', 'lifecycle', 'delete', 'offsets', 'loggers', 'internal'],
+  /** Of users: to see a topic with its consumer groups, and to read its records. `write` and groups are granted to connectors only. */
+  topics: ['describe', 'read', 'write'],
+  groups: ['read'],
 } as const
+
+/** What users may be granted on topics. */
+export const USER_TOPIC_OPERATIONS = ['describe', 'read'] as const
+/** What connectors may be granted on topics: which data their tasks may use. */
+export const CONNECTOR_TOPIC_OPERATIONS = ['read', 'write'] as const
 
 export type ObjectKind = keyof typeof ACL_OPERATIONS
 export type AclOperation = (typeof ACL_OPERATIONS)[ObjectKind][number]
@@ -19,28 +27,29 @@ export type PermissionRule = {
   readonly operations: readonly (AclOperation | '*')[]
 }
 
-/** The authenticated user of a request. */
-export type Principal = {
-  readonly name: string
-  readonly role: Role
-  /** Groups of the token. */
-  readonly groups: readonly string[]
-  readonly method: 'basic' | 'bearer'
-}
+/** Rules for the data that connectors use, by a pattern of connector names. */
+export type ConnectorRules = Readonly<Record<string, readonly PermissionRule[]>>
 
-/** Rules by role, user and group. */
+/** Rules by role, user, group and connector. */
 export type PermissionPolicy = {
   /** A role without an entry keeps its default rules. */
   readonly roles: Readonly<Partial<Record<Role, readonly PermissionRule[]>>>
   readonly users: Readonly<Record<string, readonly PermissionRule[]>>
   readonly groups: Readonly<Record<string, readonly PermissionRule[]>>
+  readonly connectors: ConnectorRules
 }
 
 /**
  * The pattern that matches all objects of a kind. A pattern of subjects without a context applies to the default
  * context only.
  */
-const ALL: Readonly<Record<ObjectKind, string>> = { subjects: ':*:*', keks: '*', connectors: '*' }
+const ALL: Readonly<Record<ObjectKind, string>> = {
+  subjects: ':*:*',
+  keks: '*',
+  connectors: '*',
+  topics: '*',
+  groups: '*',
+}
 
 function ruleForAll(kind: ObjectKind, ...operations: readonly (AclOperation | '*')[]): PermissionRule {
   return { kind, patterns: [ALL[kind]], operations }
@@ -49,17 +58,29 @@ function ruleForAll(kind: ObjectKind, ...operations: readonly (AclOperation | '*
 /** Default rules of the roles. */
 const DEFAULT_ROLES: Readonly<Record<Role, readonly PermissionRule[]>> = {
   none: [],
-  readonly: [ruleForAll('subjects', 'read'), ruleForAll('keks', 'read'), ruleForAll('connectors', 'read')],
+  // Records can contain more than anybody who sees what runs may know: to read them is a permission of its own.
+  readonly: [
+    ruleForAll('subjects', 'read'),
+    ruleForAll('keks', 'read'),
+    ruleForAll('connectors', 'read'),
+    ruleForAll('topics', 'describe'),
+  ],
   // Developers may soft-delete subjects, which can be restored. Deleted connectors and their offsets cannot.
   developer: [
     ruleForAll('subjects', 'read', 'write', 'delete'),
     ruleForAll('keks', 'read', 'write', 'delete'),
     ruleForAll('connectors', 'read', 'write', 'lifecycle'),
+    ruleForAll('topics', 'describe'),
   ],
-  admin: [ruleForAll('subjects', '*'), ruleForAll('keks', '*'), ruleForAll('connectors', '*')],
+  admin: [
+    ruleForAll('subjects', '*'),
+    ruleForAll('keks', '*'),
+    ruleForAll('connectors', '*'),
+    ruleForAll('topics', ...USER_TOPIC_OPERATIONS),
+  ],
 }
 
-export const NO_POLICY: PermissionPolicy = { roles: {}, users: {}, groups: {} }
+export const NO_POLICY: PermissionPolicy = { roles: {}, users: {}, groups: {}, connectors: {} }
 
 /** Permissions of one principal on the objects of one kind; `on` gives those of another kind. */
 export class Rights {
@@ -72,12 +93,29 @@ export class Rights {
     return new Rights(kind, 'nobody', [])
   }
 
-  static forPrincipal(kind: ObjectKind, { name, role, groups }: Principal, policy: PermissionPolicy): Rights {
-    return new Rights(kind, name, [
+  /** Built once for a principal and a policy. */
+  static forPrincipal(kind: ObjectKind, principal: Principal, policy: PermissionPolicy): Rights {
+    const known = built.get(principal)
+    if (known?.policy === policy && known.rights.#kind === kind) return known.rights
+    const { name, role, groups } = principal
+    const rights = new Rights(kind, name, [
       ...(policy.roles[role] ?? DEFAULT_ROLES[role]),
       ...own(policy.users, name),
       ...groups.flatMap((group) => own(policy.groups, group)),
     ])
+    built.set(principal, { policy, rights })
+    return rights
+  }
+
+  /** What a connector may do with topics or groups. Undefined if no pattern of the rules matches it: then nothing restricts it. */
+  static forConnector(kind: 'topics' | 'groups', connector: string, rules: ConnectorRules): Rights | undefined {
+    const matching = Object.entries(rules).filter(([pattern]) => matchesWildcard(pattern, connector))
+    if (matching.length === 0) return undefined
+    return new Rights(
+      kind,
+      connector,
+      matching.flatMap(([, granted]) => granted),
+    )
   }
 
   readonly #kind: ObjectKind
@@ -98,6 +136,7 @@ export class Rights {
   }
 
   allows(operation: AclOperation, name: string): boolean {
+    if (this.allowsAll(operation)) return true
     const matches = this.#kind === 'subjects' ? matchesSubject : matchesWildcard
     return this.#patterns(operation).some((pattern) => matches(pattern, name))
   }
@@ -143,6 +182,9 @@ export class Rights {
     return new HttpError(403, `User '${this.#userName}' lacks the permission '${operation}' on ${target}`)
   }
 }
+
+/** The rights of the principals that are in use. */
+const built = new WeakMap<Principal, { readonly policy: PermissionPolicy; readonly rights: Rights }>()
 
 function own(rules: PermissionPolicy['users'], name: string): readonly PermissionRule[] {
   return Object.hasOwn(rules, name) ? (rules[name] ?? []) : []

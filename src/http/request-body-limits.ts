@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { countBytes } from '../common/code-optimization.ts'
-import { parseExactJson } from '../common/exact-json.ts'
-import { ByteSemaphore } from './byte-semaphore.ts'
+import { JsonStructure } from '../common/json-structure.ts'
+import { Semaphore } from '../common/semaphore.ts'
+import { jsonTextOf, parseWrittenJson } from '../common/written-json.ts'
 import { HttpError } from './http-error.ts'
-import { JsonStructure } from './json-structure.ts'
 import type { CountLimit, LimitReason } from './limit-metrics.ts'
 import type { HttpLimits } from './limit-settings.ts'
 import { onceClosed } from './response-close.ts'
@@ -18,7 +17,7 @@ export type RequestBodyOptions = {
   /** True: a body without a content type is rejected. False: it is parsed as JSON. */
   readonly requiresContentType: boolean
   /** Whether integers beyond 2^53 in bodies become bigints. */
-  readonly exactIntegers: boolean
+  readonly parse: (text: string) => unknown
   /** Parses bodies of more than 64 KiB in another thread. Undefined: they are parsed in this thread. */
   readonly parseLarge: ((bytes: Buffer) => Promise<unknown>) | undefined
   /** Called when a request was received completely. */
@@ -90,20 +89,22 @@ export function registerLimitedBodyParser(app: FastifyInstance, options: Request
 
 class LimitedBodyReader {
   readonly #options: RequestBodyOptions
-  readonly #budget: ByteSemaphore
+  readonly #budget: Semaphore
   readonly #arriving = new Set<ArrivingBody>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: RequestBodyOptions) {
     this.#options = options
-    this.#budget = new ByteSemaphore(options.limits.bodiesBytesMax)
+    this.#budget = new Semaphore(options.limits.bodiesBytesMax)
   }
 
   async read(request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
-    const { parseLarge, exactIntegers } = this.#options
+    const { parseLarge, parse } = this.#options
     const structure = parseLarge ? undefined : new JsonStructure(PARTS_MAX)
     const bytes = await this.readBytes(request, payload, structure)
-    return parseLarge && bytes.length > SMALL_BYTES_MAX ? parseLarge(bytes) : parseJson(bytes, exactIntegers)
+    if (parseLarge && bytes.length > SMALL_BYTES_MAX) return parseLarge(bytes)
+    if (bytes.length === 0) return undefined
+    return parseJson(bytes, request.routeOptions.config.hasWrittenNumbers ? parseWrittenJson : parse)
   }
 
   /** Without `structure`, the body is not checked for structures that are slow to parse. */
@@ -134,7 +135,7 @@ class LimitedBodyReader {
 type ArrivingBodyOptions = Pick<RequestBodyOptions, 'limits' | 'limited'> & {
   readonly request: FastifyRequest
   readonly payload: IncomingMessage
-  readonly budget: ByteSemaphore
+  readonly budget: Semaphore
   /** Undefined if this thread does not parse the body. */
   readonly structure: JsonStructure | undefined
 }
@@ -145,12 +146,14 @@ class ArrivingBody {
   readonly #request: FastifyRequest
   readonly #payload: IncomingMessage
   readonly #options: Pick<RequestBodyOptions, 'limits' | 'limited'>
-  readonly #budget: ByteSemaphore
+  readonly #budget: Semaphore
   readonly #structure: JsonStructure | undefined
   /** The content length, or the limit if there is none. */
   readonly #bytesMax: number
   readonly #settled = Promise.withResolvers<Buffer>()
-  #bytes: Buffer
+  /** Allocated for the first of several chunks. */
+  #bytes: Buffer | undefined
+  #capacity: number
   #used = 0
   #startMs = performance.now()
   #isWaiting = false
@@ -165,7 +168,7 @@ class ArrivingBody {
     this.#budget = budget
     this.#structure = structure
     this.#bytesMax = announced === undefined ? bodyBytesMax : Number(announced)
-    this.#bytes = Buffer.allocUnsafeSlow(Math.min(this.#bytesMax, SMALL_BYTES_MAX))
+    this.#capacity = Math.min(this.#bytesMax, SMALL_BYTES_MAX)
     this.whole = this.#settled.promise
     if (this.#bytesMax > bodyBytesMax) this.#refuse('body_too_large', new HttpError(413, TOO_LARGE))
     else payload.on('data', this.#add).once('end', this.#end).once('error', this.#abort).once('close', this.#abort)
@@ -178,18 +181,22 @@ class ArrivingBody {
   }
 
   readonly #add = (chunk: Buffer): void => {
-    countBytes(chunk.length)
     const total = this.#used + chunk.length
     const wrong = this.#structure?.add(chunk)
     if (total > this.#options.limits.bodyBytesMax) this.#refuse('body_too_large', new HttpError(413, TOO_LARGE))
     else if (wrong !== undefined) {
       this.#refuse('body_structure', new HttpError(400, `the request body is invalid: ${wrong}`))
-    } else if (total <= this.#bytes.length) this.#append(chunk)
+    } else if (total <= this.#capacity) this.#append(chunk)
     else void this.#enlarge(chunk)
   }
 
   #append(chunk: Buffer): void {
-    chunk.copy(this.#bytes, this.#used)
+    // Most small bodies arrive in one piece.
+    if (this.#bytes === undefined && chunk.length === this.#bytesMax) this.#bytes = chunk
+    else {
+      this.#bytes ??= Buffer.allocUnsafe(this.#capacity)
+      chunk.copy(this.#bytes, this.#used)
+    }
     this.#used += chunk.length
   }
 
@@ -213,8 +220,9 @@ class ArrivingBody {
     }
     this.#request.releaseBody = release
     const bytes = Buffer.allocUnsafeSlow(this.#bytesMax)
-    this.#bytes.copy(bytes, 0, 0, this.#used)
+    this.#bytes?.copy(bytes, 0, 0, this.#used)
     this.#bytes = bytes
+    this.#capacity = this.#bytesMax
     this.#append(chunk)
     if (this.#isEnded) this.#finish()
     else this.#payload.resume()
@@ -228,7 +236,8 @@ class ArrivingBody {
   }
 
   #finish(): void {
-    this.#settled.resolve(this.#bytes.subarray(0, this.#used))
+    const { length } = this.#bytes ?? NONE
+    this.#settled.resolve(length === this.#used ? (this.#bytes ?? NONE) : this.#bytes!.subarray(0, this.#used))
   }
 
   readonly #abort = (): void => {
@@ -255,13 +264,12 @@ class ArrivingBody {
   }
 }
 
+const NONE = Buffer.alloc(0)
 const TOO_LARGE = 'Request body is too large'
 
-function parseJson(body: Buffer, exactIntegers: boolean): unknown {
-  if (body.length === 0) return undefined
+function parseJson(body: Buffer, parse: (text: string) => unknown): unknown {
   try {
-    const text = body.toString('utf8')
-    return exactIntegers ? parseExactJson(text) : JSON.parse(text)
+    return parse(jsonTextOf(body))
   } catch (error) {
     throw new HttpError(400, `the request body is not JSON: ${(error as Error).message}`)
   }

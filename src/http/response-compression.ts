@@ -4,7 +4,10 @@ import type { FastifyInstance } from 'fastify'
 /** In bytes. A smaller response fits into one packet anyway. */
 const COMPRESSED_MIN = 1_024
 
-/** Compresses larger responses with gzip for clients that accept it, unless they are compressed already. */
+/**
+ * Compresses larger responses with gzip for clients that accept it, unless they are compressed already. `@fastify/compress`
+ * compresses small ones in the main thread, and sends large ones without a length, which metrics report.
+ */
 export function compressResponses(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload: unknown, done) => {
     const isLong = (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length >= COMPRESSED_MIN

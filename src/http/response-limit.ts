@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { ByteSemaphore } from './byte-semaphore.ts'
+import { Semaphore } from '../common/semaphore.ts'
 import type { ErrorResponse } from './http-error.ts'
 import type { CountLimit } from './limit-metrics.ts'
 import { onceClosed } from './response-close.ts'
@@ -10,7 +10,7 @@ const RETRY_AFTER_S = '5'
 
 /** Limits the total size of large responses that clients have not read yet. */
 export function limitResponseBytes(app: FastifyInstance, bytesMax: number, limited: CountLimit): void {
-  const budget = new ByteSemaphore(bytesMax)
+  const budget = new Semaphore(bytesMax)
   app.addHook('onSend', (_request, reply, payload: unknown, done) => {
     const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
     if (!isWhole || payload.length < LARGE_BYTES_MIN) return done(null, payload)

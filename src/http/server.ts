@@ -3,7 +3,6 @@ import { createServer as createTlsServer, type ServerOptions as TlsOptions, Serv
 import type { AddressInfo } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
-import { countWork, REQUEST_WORK } from '../common/code-optimization.ts'
 import { UserError } from '../common/errors.ts'
 import { type Logger, secretMaskerOf } from '../common/logging/logger.ts'
 import { maskCredentials } from '../common/secrets/secret-keys.ts'
@@ -13,26 +12,27 @@ import { type CompletedRequest, logResponses, observeResponses } from './access-
 import { type AuditLog, auditRequests } from './audit-log.ts'
 import { ConnectionLimits } from './connection-limits.ts'
 import { addCorsHeaders, type CorsOptions, rejectCrossSiteRequests } from './cors.ts'
+import { zodCompilers } from './endpoint.ts'
 import { type ErrorResponse, HttpError, toErrorResponse } from './http-error.ts'
 import { type CountLimit, limitCounter } from './limit-metrics.ts'
 import { DEFAULT_LIMITS, type HttpLimits } from './limit-settings.ts'
 import { bindError, type Listener, listenerUrl, parseListener } from './listener-address.ts'
 import { negotiateMediaType } from './media-type.ts'
+import { addOpenApi, type OpenApiOptions } from './open-api.ts'
 import {
   addOperationalRoutes,
   isOperationalPath,
   isProbe,
   type OperationalRoutesOptions,
 } from './operational-routes.ts'
-import { type Principal, Rights } from './permissions.ts'
+import { Rights } from './permissions.ts'
 import { createRebindingCheck, type RebindingCheck, rejectReboundRequests } from './rebinding-check.ts'
-import { RepeatedRequests } from './repeated-requests.ts'
 import { registerLimitedBodyParser } from './request-body-limits.ts'
 import { addRequestIds } from './request-id.ts'
-import { cacheResponses } from './response-cache.ts'
 import { compressResponses } from './response-compression.ts'
 import { limitResponseBytes } from './response-limit.ts'
 import { answerUnknownRoutes } from './unknown-routes.ts'
+import type { Principal } from './users.ts'
 
 export type HttpServerOptions = OperationalRoutesOptions & {
   /** `http://host:port`; port 0 takes a free one. */
@@ -59,24 +59,20 @@ export type HttpServerOptions = OperationalRoutesOptions & {
   readonly compress?: boolean
   /** CORS. Absent: pages of other origins may not call this server. */
   readonly crossOrigin?: CorsOptions
-  /** Whether integers beyond 2^53 in request bodies become bigints. Default: numbers, which lose digits. */
-  readonly exactIntegers?: boolean
+  /** Parses the JSON of request bodies. Default: `JSON.parse`, with which numbers lose digits and notation. */
+  readonly parseBody?: (text: string) => unknown
   /** Parses bodies larger than 64 KiB off the main thread; rejects with an `HttpError` if a body is invalid. */
   readonly parseLarge?: (bytes: Buffer) => Promise<unknown>
   /** Default: `DEFAULT_LIMITS`. */
   readonly limits?: Partial<HttpLimits>
+  /** Adds `/openapi.json`. */
+  readonly openApi?: OpenApiOptions
   /** Adds an `x-request-id` to each response: that of the request, or a new one. */
   readonly addsRequestId?: boolean
   /** Called for every response. */
   readonly onResponse?: (request: CompletedRequest) => void
   /** Called for every connection. */
   readonly onConnection?: (change: ConnectionChange) => void
-  /**
-   * Revision of the state that responses depend on; changes with every change of the state. Enables the response cache:
-   * a route marks a response as cacheable by setting `request.revision` to the revision it has read. Has no effect
-   * together with `access`, `audit` or `crossOrigin`.
-   */
-  readonly stateRevision?: () => number
 }
 
 export type ConnectionChange = 'opened' | 'closed'
@@ -103,13 +99,12 @@ export async function startHttpServer(options: HttpServerOptions): Promise<TlsRe
   const limited = limitCounter(options.metrics)
   const connections = new ConnectionLimits(limits, limited)
   const isRebound = options.access ? undefined : createRebindingCheck(listeners, options.crossOrigin)
-  const app = createApp(options, { limits, limited, connections, isRebound })
-  const served = createRequestListener(app, options, { connections, isRebound })
+  const app = await createApp(options, { limits, limited, connections, isRebound })
   await options.routes(app)
   await app.ready()
   const bound: { server: Server; url: string }[] = []
   try {
-    for (const listener of listeners) bound.push(await bind(served, listener, connections, options))
+    for (const listener of listeners) bound.push(await bind(app, listener, connections, options))
   } catch (error) {
     connections.close()
     await stopAll(app, bound, 0)
@@ -136,7 +131,7 @@ type AppParts = {
   readonly isRebound: RebindingCheck | undefined
 }
 
-function createApp(options: HttpServerOptions, parts: AppParts): FastifyInstance {
+async function createApp(options: HttpServerOptions, parts: AppParts): Promise<FastifyInstance> {
   const { limits, limited, connections, isRebound } = parts
   const app = Fastify({
     loggerInstance: options.logger,
@@ -146,18 +141,19 @@ function createApp(options: HttpServerOptions, parts: AppParts): FastifyInstance
     // Enforced by the body parser.
     bodyLimit: Number.MAX_SAFE_INTEGER,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 2_048 },
-    schemaController: { compilersFactory: { buildValidator: withoutSchema, buildSerializer: withoutSchema } },
+    schemaController: { compilersFactory: zodCompilers },
     frameworkErrors: (error, _request, reply) => sendFrameworkError(error, reply as FastifyReply, options.produces[0]),
     // The originals ignore unknown members; a key named __proto__ is data.
     onProtoPoisoning: 'ignore',
     onConstructorPoisoning: 'ignore',
   }) as unknown as FastifyInstance
+  app.decorateRequest('receivedBody', undefined)
   registerLimitedBodyParser(app, {
     limits,
     limited,
     consumes: options.consumes,
     requiresContentType: options.requiresContentType ?? false,
-    exactIntegers: options.exactIntegers ?? false,
+    parse: options.parseBody ?? JSON.parse,
     parseLarge: options.parseLarge,
     onBodyRead: (request) => connections.onBodyRead(request),
   })
@@ -174,32 +170,9 @@ function createApp(options: HttpServerOptions, parts: AppParts): FastifyInstance
   registerAccessControl(app, options.access)
   answerUnknownRoutes(app)
   app.setErrorHandler((error, request, reply) => sendError(options, error, request, reply))
+  if (options.openApi) await addOpenApi(app, options.openApi)
   addOperationalRoutes(app, options)
   return app
-}
-
-/** Routes have no Fastify schemas; with support for them, every start would load Ajv and a serializer compiler. */
-function withoutSchema(): never {
-  throw new Error('routes with a Fastify schema are not supported')
-}
-
-type Served = { readonly listener: RequestListener; readonly repeated?: RepeatedRequests }
-
-/** The request listener of the app, behind the response cache if responses do not depend on the client. */
-function createRequestListener(
-  app: FastifyInstance,
-  options: HttpServerOptions,
-  { connections, isRebound }: Pick<AppParts, 'connections' | 'isRebound'>,
-): Served {
-  const ask: RequestListener = (request, response) => app.routing(request, response)
-  const { stateRevision: revision, addsRequestId = false, onResponse, access, audit, crossOrigin, logger } = options
-  if (!revision || access || audit || crossOrigin || logger.isLevelEnabled('debug')) return { listener: ask }
-  const repeated = new RepeatedRequests({ revision, onResponse, connections })
-  const onCached: RepeatedRequests['onCached'] = (request, response, cached) =>
-    repeated.onCached(request, response, cached)
-  const cached = cacheResponses(app, ask, { revision, addsRequestId, onResponse, onCached })
-  if (!isRebound) return { listener: cached, repeated }
-  return { listener: (request, response) => (isRebound(request) ? ask : cached)(request, response), repeated }
 }
 
 function negotiateResponses(app: FastifyInstance, produces: readonly string[]): void {
@@ -207,7 +180,6 @@ function negotiateResponses(app: FastifyInstance, produces: readonly string[]): 
   // Also the type of a response to a request that an earlier hook rejects.
   app.decorateRequest('responseType', preferred)
   app.addHook('onRequest', (request, _reply, done) => {
-    countWork(REQUEST_WORK)
     const type = negotiateMediaType(request.headers.accept, produces)
     request.responseType = type ?? preferred
     done(type === undefined && !isOperationalPath(request.url) ? new HttpError(406) : undefined)
@@ -233,10 +205,13 @@ function registerAccessControl(app: FastifyInstance, access: AccessControl | und
       return this.granted ?? defaultRights
     },
   })
-  app.decorateRequest('reauthorize', access && ((request, reply) => authorize(access, request, reply)))
+  app.decorateRequest('reauthorize', access && (async (request, reply) => authorize(access, request, reply)))
   if (!access) return
-  app.addHook('onRequest', async (request, reply) => {
-    if (!isProbe(request.url)) await authorize(access, request, reply)
+  app.addHook('onRequest', (request, reply, done) => {
+    // The credentials of most requests are cached, and a promise for each of them takes longer than the check.
+    const pending = isProbe(request.url) ? undefined : authorize(access, request, reply)
+    if (pending instanceof Promise) pending.then(() => done(), done)
+    else done()
   })
 }
 
@@ -279,17 +254,16 @@ function sendFrameworkError(error: Error, reply: FastifyReply, type = 'applicati
 }
 
 async function bind(
-  served: Served,
+  app: FastifyInstance,
   listener: Listener,
   connections: ConnectionLimits,
   { tls, onConnection }: Pick<HttpServerOptions, 'tls' | 'onConnection'>,
 ): Promise<{ server: Server; url: string }> {
-  const bounded: RequestListener = (request, response) => {
-    connections.serve(request, response, served.listener)
+  const listen: RequestListener = (request, response) => {
+    connections.serve(request, response, app.routing)
   }
-  const server = createListener(bounded, listener, connections.serverOptions, tls)
+  const server = createListener(listen, listener, connections.serverOptions, tls)
   connections.watch(server)
-  if (listener.scheme === 'http') served.repeated?.watch(server)
   if (onConnection) reportConnections(server, onConnection)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(bindError(listener, error)))

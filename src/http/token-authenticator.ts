@@ -1,8 +1,7 @@
 import { messageOf } from '../common/errors.ts'
-import type { Principal } from './permissions.ts'
 import { type Claims, claimValues, roleOf } from './token-claims.ts'
 import { IssuerUnavailableError, type TokenKeys } from './token-keys.ts'
-import type { Role } from './users.ts'
+import type { Principal, Role } from './users.ts'
 
 export type TokenAuthenticatorOptions = {
   readonly issuer: string

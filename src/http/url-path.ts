@@ -1,4 +1,5 @@
 /** The path of a request's URL, without the query. */
 export function pathOf(url: string): string {
-  return url.split('?', 1)[0] ?? url
+  const end = url.indexOf('?')
+  return end < 0 ? url : url.slice(0, end)
 }

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { messageOf, UserError } from '../common/errors.ts'
 import { watchFiles } from '../common/file-watcher.ts'
@@ -9,10 +9,21 @@ import { isPasswordOf, type PasswordHash } from './password-hash.ts'
 export const ROLES = ['none', 'readonly', 'developer', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
+/** The authenticated user of a request. */
+export type Principal = {
+  readonly name: string
+  readonly role: Role
+  /** Groups of the token. */
+  readonly groups: readonly string[]
+  readonly method: 'basic' | 'bearer'
+}
+
 type User = PasswordHash & { readonly name: string; readonly role: Role }
 
 const LINE = /^([^\s:#][^:]*):\s*scrypt\$([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+)\s*,\s*(\w+)$/
+/** Maximum number of cached passwords, and the time after which a password is hashed again. */
 const VERIFIED_MAX = 1_000
+const VERIFIED_MS_MAX = 3_600_000
 
 /** The settings of every program with authentication. */
 export type UsersSettings = {
@@ -58,12 +69,12 @@ function isRole(text: string | undefined): text is Role {
 
 /**
  * The users of a server. The file is reloaded when it changes; an invalid file keeps the previous users and is logged.
- * Verified passwords are cached as keyed hashes, because scrypt is slow by design.
+ * Verified passwords are cached for an hour as keyed hashes, because scrypt is slow by design.
  */
 export class Users {
   #users: ReadonlyMap<string, User>
-  readonly #verified = new Map<string, Role>()
-  readonly #key = randomBytes(32)
+  readonly #verified = new Map<string, { readonly principal: Principal; readonly sinceMs: number }>()
+  readonly #key = randomBytes(32).toString('base64')
   readonly #followed: { close(): void } | undefined
 
   private constructor(users: ReadonlyMap<string, User>, file?: string, logger?: Logger) {
@@ -85,29 +96,29 @@ export class Users {
     return new Users(parseUsers(text, file), file, logger)
   }
 
-  /** The role of a user whose password is cached. */
-  findVerified(name: string, password: string): Role | undefined {
-    return this.#verified.get(this.#seen(name, password))
+  /** The user whose password is cached: the same object each time. */
+  findVerified(name: string, password: string): Principal | undefined {
+    const verified = this.#verified.get(this.#seen(name, password))
+    return verified && performance.now() - verified.sinceMs < VERIFIED_MS_MAX ? verified.principal : undefined
   }
 
-  /** The role of the user; undefined if name or password is wrong. Takes equally long for both. */
-  async verify(name: string, password: string): Promise<Role | undefined> {
+  /** The user; undefined if name or password is wrong. Takes equally long for both. */
+  async verify(name: string, password: string): Promise<Principal | undefined> {
     const known = this.findVerified(name, password)
     if (known !== undefined) return known
     const users = this.#users
     const user = users.get(name)
     if (!(await isPasswordOf(user, password)) || !user) return undefined
     // A user that was changed or removed in the meantime is verified again by the next request.
-    if (users !== this.#users) return this.#users.get(name)?.hash.equals(user.hash) ? user.role : undefined
+    const principal: Principal = { name, role: user.role, groups: [], method: 'basic' }
+    if (users !== this.#users) return this.#users.get(name)?.hash.equals(user.hash) ? principal : undefined
     if (this.#verified.size >= VERIFIED_MAX) this.#verified.clear()
-    this.#verified.set(this.#seen(name, password), user.role)
-    return user.role
+    this.#verified.set(this.#seen(name, password), { principal, sinceMs: performance.now() })
+    return principal
   }
 
   #seen(name: string, password: string): string {
-    return createHmac('sha256', this.#key)
-      .update(JSON.stringify([name, password]))
-      .digest('base64')
+    return hash('sha256', `${this.#key}${name.length} ${name}${password}`, 'base64')
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-import { javaDouble } from '../formats/json-text.ts'
+import { javaDouble } from '../common/java-double.ts'
 import { type Decimal, decimalToText, isDecimal, LOGICAL, type Schema } from '../sdk/index.ts'
 
 /**

@@ -14,15 +14,20 @@ export type ChainRole = 'predicate' | 'transformation' | 'header_converter' | 'k
 type Header = readonly [name: string, value: Uint8Array | null]
 
 /** What the steps of a pipeline have made of one record: its data, its bytes, or both. */
-export type ChainItem = {
+export type ChainResult = {
+  /** For the record of a sink, data that is not converted yet is null or empty. */
   record: ConnectRecord
-  /** The record as the source returned it; undefined for the record of a sink. */
-  readonly source: SourceRecord | undefined
   key: Uint8Array | null
   value: Uint8Array | null
   headers: readonly Header[]
   /** Whether the next conditional transformation is applied to this record. */
   isSelected: boolean
+}
+
+/** A record on its way through a pipeline. */
+export type ChainItem = ChainResult & {
+  /** The record as the source returned it, or the place of a record of a sink in the log. */
+  readonly origin: SourceRecord | SinkRecord['origin']
 }
 
 /** `failed` names the step by its index in the chain. */
@@ -53,34 +58,34 @@ export class ChainCodec {
 
   /** Throws for data that is no Connect data, or that its schema does not allow. */
   write(body: FrameWriter, item: ChainItem): void {
-    const { record, source, isSelected } = item
-    body.writeString(record.topic)
-    body.writeInt32(record.partition)
+    const { record, origin, isSelected } = item
+    body.string(record.topic)
+    body.integer(record.partition)
     writeTimestamp(body, record.timestampMs)
-    body.writeByte(isSelected ? 1 : 0)
-    if (this.#isSink && this.#convertsKey) body.writeValue(null, item.key)
+    body.uint8(isSelected ? 1 : 0)
+    if (this.#isSink && this.#convertsKey) body.value(null, item.key)
     else if (this.#needsRecord || this.#convertsKey) writeData(body, record.keySchema, record.key)
-    if (this.#isSink && this.#convertsValue) body.writeValue(null, item.value)
+    if (this.#isSink && this.#convertsValue) body.value(null, item.value)
     else if (this.#needsRecord || this.#convertsValue) writeData(body, record.valueSchema, record.value)
     this.#writeHeaders(body, item)
-    if (this.#needsRecord) writeOrigin(body, record, source)
+    if (this.#needsRecord) writeOrigin(body, record, origin)
   }
 
   /** Reads one result into `item`. */
-  read(body: FrameReader, item: ChainItem): ChainOutcome {
+  read(body: FrameReader, item: ChainResult): ChainOutcome {
     const outcome = this.readOutcome(body)
     if (outcome === 'passed') this.#readResult(body, item)
     return outcome
   }
 
   readOutcome(body: FrameReader): ChainOutcome {
-    switch (body.readByte()) {
+    switch (body.uint8()) {
       case OUTCOME.dropped:
         return 'dropped'
       case OUTCOME.passed:
         return 'passed'
       case OUTCOME.failed:
-        return { step: body.readVarint(), failed: readFailure(body) }
+        return { step: body.varint(), failed: readFailure(body) }
       default:
         throw new ProtocolError('a result of a chain has an unknown outcome')
     }
@@ -95,24 +100,24 @@ export class ChainCodec {
     if (sendsBytes) writeHeaderBytes(body, headers)
   }
 
-  #readResult(body: FrameReader, item: ChainItem): void {
-    item.isSelected = body.readByte() === 1
-    const isTransformed = body.readByte() === 1
+  #readResult(body: FrameReader, item: ChainResult): void {
+    item.isSelected = body.uint8() === 1
+    const isTransformed = body.uint8() === 1
     const changed: Changes = {}
     if (isTransformed) {
-      changed.topic = body.readString()
-      changed.partition = (body.readValue() as number | null) ?? undefined
-      changed.timestampMs = body.readValue() as number | null
+      changed.topic = body.string()
+      changed.partition = (body.value() as number | null) ?? undefined
+      changed.timestampMs = body.value() as number | null
     }
-    if (!this.#isSink && this.#convertsKey) item.key = body.readValue() as Uint8Array | null
+    if (!this.#isSink && this.#convertsKey) item.key = body.value() as Uint8Array | null
     else if (isTransformed || this.#convertsKey) {
-      changed.keySchema = body.readSchema()
-      changed.key = body.readValue(changed.keySchema)
+      changed.keySchema = body.schema()
+      changed.key = body.value(changed.keySchema)
     }
-    if (!this.#isSink && this.#convertsValue) item.value = body.readValue() as Uint8Array | null
+    if (!this.#isSink && this.#convertsValue) item.value = body.value() as Uint8Array | null
     else if (isTransformed || this.#convertsValue) {
-      changed.valueSchema = body.readSchema()
-      changed.value = body.readValue(changed.valueSchema)
+      changed.valueSchema = body.schema()
+      changed.value = body.value(changed.valueSchema)
     }
     if (this.#returnsHeaders(isTransformed)) changed.headers = readHeaders(body)
     if (!this.#isSink && this.#convertsAny) item.headers = readHeaderBytes(body)
@@ -127,41 +132,41 @@ export class ChainCodec {
 type Changes = { -readonly [Member in keyof ConnectRecord]?: ConnectRecord[Member] }
 
 function writeTimestamp(body: FrameWriter, timestampMs: number | null): void {
-  body.writeByte(timestampMs === null ? VALUE_TAG.null : VALUE_TAG.int64)
-  if (timestampMs !== null) body.writeInt64(timestampMs)
+  body.uint8(timestampMs === null ? VALUE_TAG.null : VALUE_TAG.int64)
+  if (timestampMs !== null) body.int64(timestampMs)
 }
 
 function writeData(body: FrameWriter, schema: ConnectRecord['keySchema'], value: unknown): void {
-  body.writeSchema(schema)
-  body.writeValue(schema, value)
+  body.schema(schema)
+  body.value(schema, value)
 }
 
-function writeOrigin(body: FrameWriter, record: ConnectRecord, source: SourceRecord | undefined): void {
-  if (source !== undefined) {
-    body.writeValue(null, source.sourcePartition)
-    body.writeValue(null, source.sourceOffset)
+function writeOrigin(body: FrameWriter, record: ConnectRecord, origin: ChainItem['origin']): void {
+  if ('sourcePartition' in origin) {
+    body.value(null, origin.sourcePartition)
+    body.value(null, origin.sourceOffset)
     return
   }
-  const { timestampMs, offset, origin } = record as SinkRecord
-  body.writeByte(timestampMs === null ? TIMESTAMP.none : TIMESTAMP.created)
-  body.writeInt64(offset)
-  body.writeString(origin.topic)
-  body.writeVarint(origin.partition)
-  body.writeInt64(origin.offset)
+  const { timestampMs, offset } = record as SinkRecord
+  body.uint8(timestampMs === null ? TIMESTAMP.none : TIMESTAMP.created)
+  body.int64(offset)
+  body.string(origin.topic)
+  body.varint(origin.partition)
+  body.int64(origin.offset)
 }
 
 function writeHeaderBytes(body: FrameWriter, headers: readonly Header[]): void {
-  body.writeVarint(headers.length)
+  body.varint(headers.length)
   for (const [name, value] of headers) {
-    body.writeString(name)
-    body.writeValue(null, value)
+    body.string(name)
+    body.value(null, value)
   }
 }
 
 function readHeaderBytes(body: FrameReader): readonly Header[] {
   const headers: Header[] = []
-  for (let count = body.readCount(); count > 0; count--) {
-    headers.push([body.readString(), body.readValue() as Uint8Array | null])
+  for (let count = body.varint(); count > 0; count--) {
+    headers.push([body.string(), body.value() as Uint8Array | null])
   }
   return headers
 }

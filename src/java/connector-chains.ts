@@ -1,5 +1,5 @@
 import type { SinkRecord, SourceRecord } from '../sdk/index.ts'
-import { ChainCodec, type ChainItem } from './chain-codec.ts'
+import { ChainCodec, type ChainItem, type ChainResult } from './chain-codec.ts'
 import type { FrameReader } from './frame-reader.ts'
 import type { FrameWriter } from './frame-writer.ts'
 import type { HostConnection } from './host-connection.ts'
@@ -37,7 +37,7 @@ function register<Chain>(chains: Map<string, Chain>, name: string, create: (onCl
 }
 
 type Outcome = ChainResults['outcomes'][number]
-type SourceResult = { readonly outcome: Outcome; readonly item: ChainItem | undefined }
+type SourceResult = { readonly outcome: Outcome; readonly item: ChainResult | undefined }
 
 /** A chain behind a source: the host applies it to what `poll` returns, and sends the results instead. */
 export class SourceChain {
@@ -54,14 +54,14 @@ export class SourceChain {
   }
 
   readRetries(body: FrameReader): void {
-    this.#retries += body.readVarint()
+    this.#retries += body.varint()
   }
 
   /** Reads the result of one record. A record that passed has all of its data or bytes in the result. */
   readRecord(body: FrameReader): SourceRecord {
-    const sourcePartition = (body.readValue() ?? {}) as SourceRecord['sourcePartition']
-    const sourceOffset = (body.readValue() ?? {}) as SourceRecord['sourceOffset']
-    const item = emptyItem()
+    const sourcePartition = body.sourcePosition()
+    const sourceOffset = body.sourcePosition()
+    const item = emptyResult()
     const outcome = this.#codec.read(body, item)
     const isFailed = typeof outcome === 'object'
     const { partition, ...data } = isFailed ? readConnectRecord(body) : item.record
@@ -72,7 +72,7 @@ export class SourceChain {
 
   async apply(items: readonly ChainItem[]): Promise<ChainResults> {
     const outcomes = items.map((item) => {
-      const result = item.source && this.#results.get(item.source)
+      const result = this.#results.get(item.origin as SourceRecord)
       if (result === undefined) throw new Error('the host did not send a record of the source')
       if (result.item !== undefined) {
         const { record, key, value, headers, isSelected } = result.item
@@ -124,7 +124,7 @@ export class SinkChain {
       const body = await connection.request('sink.convert', (request) =>
         writeItems(request, this.#codec, items, outcomes),
       )
-      retries += body.readVarint()
+      retries += body.varint()
       for (let at = from; at < outcomes.length; at++) {
         if (outcomes[at] !== 'passed') continue
         const outcome = this.#codec.readOutcome(body)
@@ -137,11 +137,11 @@ export class SinkChain {
 
   /** Writes which results to put. */
   writePut(body: FrameWriter, records: readonly SinkRecord[]): void {
-    body.writeVarint(records.length)
+    body.varint(records.length)
     for (const record of records) {
       const number = this.#numbers.get(record)
       if (number === undefined) throw new Error('a record was not converted by the host of its sink')
-      body.writeInt64(number)
+      body.int64(number)
     }
   }
 
@@ -161,7 +161,7 @@ function codecOf({ isSink, steps }: RecordChainOptions): ChainCodec {
   )
 }
 
-function emptyItem(): ChainItem {
+function emptyResult(): ChainResult {
   const record = {
     topic: '',
     key: null,
@@ -171,5 +171,5 @@ function emptyItem(): ChainItem {
     headers: [],
     timestampMs: null,
   }
-  return { record, source: undefined, key: null, value: null, headers: [], isSelected: false }
+  return { record, key: null, value: null, headers: [], isSelected: false }
 }

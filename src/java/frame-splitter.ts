@@ -1,3 +1,4 @@
+import { MessageSplitter } from '../common/message-splitter.ts'
 import { ProtocolError } from './host-protocol.ts'
 
 /** Type of a frame. */
@@ -29,49 +30,17 @@ export function frameHeader(type: number, id: number, bodyBytes: number): Buffer
 
 /** Splits a stream of bytes into frames: length (4 bytes), type (1), id (4) and a body. */
 export class FrameSplitter {
-  readonly #bytesMax: number
-  #chunks: Buffer[] = []
-  #bytes = 0
-  /** Bytes that the first frame needs with its length; 0 if its length has not arrived. */
-  #needed = 0
+  readonly #splitter: MessageSplitter
 
   constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax
+    const invalid = (length: number) =>
+      new ProtocolError(`a frame claims to have ${length} bytes; ${PREFIX_BYTES} to ${bytesMax} are possible`)
+    this.#splitter = new MessageSplitter({ min: PREFIX_BYTES, max: bytesMax }, invalid)
   }
 
   /** Returns the frames that are complete now. Throws a `ProtocolError` for an impossible length. */
   *push(chunk: Buffer): Generator<HostFrame> {
-    this.#chunks.push(chunk)
-    this.#bytes += chunk.length
-    while (this.#bytes >= Math.max(LENGTH_BYTES, this.#needed)) {
-      const bytes = this.#joined()
-      const length = bytes.readInt32BE(0)
-      if (length < PREFIX_BYTES || length > this.#bytesMax) {
-        throw new ProtocolError(
-          `a frame claims to have ${length} bytes; ${PREFIX_BYTES} to ${this.#bytesMax} are possible`,
-        )
-      }
-      this.#needed = LENGTH_BYTES + length
-      if (this.#bytes < this.#needed) return
-      const frame = bytes.subarray(0, this.#needed)
-      this.#keep(bytes.subarray(this.#needed))
-      yield {
-        type: frame.readUInt8(LENGTH_BYTES),
-        id: frame.readInt32BE(LENGTH_BYTES + 1),
-        body: frame.subarray(FRAME_HEADER_BYTES),
-      }
-    }
-  }
-
-  /** Joins the chunks. Not called before a frame is complete, so that a large frame is copied once. */
-  #joined(): Buffer {
-    if (this.#chunks.length > 1) this.#chunks = [Buffer.concat(this.#chunks, this.#bytes)]
-    return this.#chunks[0] as Buffer
-  }
-
-  #keep(rest: Buffer): void {
-    this.#chunks = rest.length === 0 ? [] : [rest]
-    this.#bytes = rest.length
-    this.#needed = 0
+    for (const frame of this.#splitter.push(chunk))
+      yield { type: frame.readUInt8(0), id: frame.readInt32BE(1), body: frame.subarray(PREFIX_BYTES) }
   }
 }

@@ -14,7 +14,10 @@ export const HOST_PROTOCOL_VERSION = 1
 export type HostAddress = { readonly socketPath: string; readonly token: string }
 
 export type HostConnectionOptions = {
-  readonly timeoutMs: number
+  /** How long the host may take to greet, in ms. Default: until it ends, because a busy machine may not run it for long. */
+  readonly timeoutMs?: number
+  /** Gives up the connection while it is opened. */
+  readonly signal?: AbortSignal
   /** Limit of one frame from the host. Default: 256 MiB, as on the other side. */
   readonly frameBytesMax?: number
 }
@@ -28,7 +31,7 @@ const FRAME_BYTES_MAX = 256 * 1024 * 1024
 /** The length of a frame includes its type and id. */
 const BODY_BYTES_MAX = FRAME_BYTES_MAX - 5
 const NO_BODY = Buffer.alloc(0)
-const NO_ARGUMENT: Fill = (body) => body.writeByte(0)
+const NO_ARGUMENT: Fill = (body) => body.uint8(0)
 
 /**
  * One connection to a Java host. Serves one task, one connector or single calls: the host executes the requests of a
@@ -62,21 +65,25 @@ export class HostConnection {
   }
 
   /** Rejects with a `ProtocolError` if the host speaks another version, and with a `HostLostError` if it is gone. */
-  static async open(address: HostAddress, options: HostConnectionOptions): Promise<HostConnection> {
+  static async open(address: HostAddress, options: HostConnectionOptions = {}): Promise<HostConnection> {
     const socket = connect(address.socketPath)
     const connection = new HostConnection(socket, options)
-    const { timeoutMs } = options
-    const late = setTimeout(() => connection.#end(new HostLostError(`: no response within ${timeoutMs} ms`)), timeoutMs)
+    const { timeoutMs, signal } = options
+    const late = () => connection.#end(new HostLostError(`: no response within ${timeoutMs} ms`))
+    const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs)
+    const onAbort = () => connection.close()
+    signal?.addEventListener('abort', onAbort, { once: true })
     try {
       const hello = connection.#body((body) => {
-        body.writeVarint(HOST_PROTOCOL_VERSION)
-        body.writeString(address.token)
+        body.varint(HOST_PROTOCOL_VERSION)
+        body.string(address.token)
       })
       connection.#write(FRAME.hello, 0, hello)
       await connection.#greeted.promise
       return connection
     } finally {
-      clearTimeout(late)
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
     }
   }
 
@@ -101,7 +108,7 @@ export class HostConnection {
     const id = ++this.#lastRequest
     const response = Promise.withResolvers<FrameReader>()
     const body = this.#body((writer) => {
-      writer.writeString(operation)
+      writer.string(operation)
       fill(writer)
     })
     this.#pending.set(id, response)
@@ -111,14 +118,14 @@ export class HostConnection {
 
   /** A request whose argument and response are plain values. */
   async call(operation: string, argument: object): Promise<unknown> {
-    const body = await this.request(operation, (writer) => writer.writeValue(null, argument))
-    return body.readValue()
+    const body = await this.request(operation, (writer) => writer.value(null, argument))
+    return body.value()
   }
 
   event(name: string, fill: Fill = NO_ARGUMENT): void {
     if (this.#isClosed) return
     const body = this.#body((writer) => {
-      writer.writeString(name)
+      writer.string(name)
       fill(writer)
     })
     this.#write(FRAME.event, 0, body)
@@ -139,7 +146,7 @@ export class HostConnection {
     this.#sent.trim()
     const writer = new FrameWriter((schema) => this.#sent.idOf(schema))
     fill(writer)
-    const { body } = writer
+    const body = writer.bytes
     if (body.length > BODY_BYTES_MAX) {
       throw new Error(`${body.length} bytes cannot be sent to the Java host at once: at most ${BODY_BYTES_MAX} can`)
     }
@@ -179,7 +186,7 @@ export class HostConnection {
         this.#settle(id)?.reject(readFailure(reader))
         break
       case FRAME.event:
-        this.#listeners.get(reader.readString())?.(reader, FRAME_HEADER_BYTES + body.length)
+        this.#listeners.get(reader.string())?.(reader, FRAME_HEADER_BYTES + body.length)
         break
       case FRAME.schema:
         this.#received.define(id, body)
@@ -193,7 +200,7 @@ export class HostConnection {
   }
 
   #onHello(reader: FrameReader): void {
-    const version = reader.readVarint()
+    const version = reader.varint()
     if (version !== HOST_PROTOCOL_VERSION) {
       throw new ProtocolError(
         `the Java host speaks version ${version} of the protocol, and this worker version ${HOST_PROTOCOL_VERSION}: ` +
@@ -205,16 +212,16 @@ export class HostConnection {
   }
 
   async #respond(id: number, reader: FrameReader): Promise<void> {
-    const operation = reader.readString()
+    const operation = reader.string()
     try {
       const responder = this.#responders.get(operation)
       if (responder === undefined) throw new ProtocolError(`no operation is called '${operation}'`)
       const value = await responder(reader)
-      const body = this.#body((writer) => writer.writeValue(null, value))
+      const body = this.#body((writer) => writer.value(null, value))
       this.#write(FRAME.response, id, body)
     } catch (error) {
       const failure = { class: 'weir', message: error instanceof Error ? error.message : String(error) }
-      const body = this.#body((writer) => writer.writeValue(null, failure))
+      const body = this.#body((writer) => writer.value(null, failure))
       this.#write(FRAME.failure, id, body)
     }
   }
@@ -238,7 +245,7 @@ export class HostConnection {
 
 /** Converts the body of a FAILURE frame to an error. */
 export function readFailure(reader: FrameReader): JavaPluginError {
-  const failure = reader.readValue() as Readonly<Record<string, unknown>>
+  const failure = reader.value() as Readonly<Record<string, unknown>>
   return new JavaPluginError({
     className: String(failure['class']),
     message: String(failure['message']),

@@ -4,6 +4,8 @@ import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { UserError } from '../common/errors.ts'
+import { limitOwnTime } from '../common/process-times.ts'
+import { withTimeout } from '../common/timeout.ts'
 import type { HostAddress } from './host-connection.ts'
 import { describeExit, type HostExit } from './host-exit.ts'
 import type { HostLoggerLevel, HostLogLine } from './host-log.ts'
@@ -15,6 +17,7 @@ export type JavaHostOptions = {
   readonly runtime: JavaRuntime
   readonly location: JavaPluginLocation
   readonly address: HostAddress
+  /** How long the JVM may take until it listens, in ms of its own time. */
   readonly startMsMax: number
   /** The levels of loggers that the JVM starts with. Default: INFO. */
   readonly levels?: readonly HostLoggerLevel[]
@@ -27,6 +30,9 @@ const HOST_JAR = 'weir-java-host.jar'
 /** Maximum length of a socket path: less than `sun_path` of Linux and macOS, because Java uses some of its bytes. */
 const SOCKET_PATH_BYTES_MAX = 100
 const STOP_MS = 5_000
+/** How long a JVM may take to print the stacks of its threads, in ms. */
+const THREAD_DUMP_MS_MAX = 5_000
+const THREAD_DUMP = { begin: /^Full thread dump/, end: /^JNI global ref/ }
 
 /** A JVM that serves the plugins of one location. */
 export class JavaHost {
@@ -34,6 +40,8 @@ export class JavaHost {
   readonly ended: Promise<string>
   readonly #child: ChildProcess
   #isEnded = false
+  /** The lines of the thread dump that is being printed. */
+  #dump: (PromiseWithResolvers<void> & { readonly lines: string[] }) | undefined
 
   private constructor(child: ChildProcess, ended: Promise<HostExit>, heapMax: string) {
     this.#child = child
@@ -56,29 +64,61 @@ export class JavaHost {
     })
     const listening = Promise.withResolvers<void>()
     const onLine = (line: HostLogLine) => {
+      host.#takeDump(line.message)
       if (line.isListening) return listening.resolve()
       if (line.isStuck) onStuck?.()
       onLog(line)
     }
-    const output = new HostOutput({ limits: runtime.log, onLine })
+    const output: HostOutput = new HostOutput({ limits: runtime.log, onLine })
+    const host = new JavaHost(child, exitOf(child, output), runtime.heapMax)
     output.follow(child.stdout, 'stdout')
     output.follow(child.stderr, 'stderr')
     // A JVM that has exited does not read its token; the exit is reported below.
     child.stdin.on('error', () => undefined)
     child.stdin.write(`${address.token}\n${levelLines(levels)}`)
-    const host = new JavaHost(child, exitOf(child, output), runtime.heapMax)
-    const late = setTimeout(() => child.kill('SIGKILL'), startMsMax)
+    let late: string | undefined
+    const endLimit = host.limitOwnTime(startMsMax, 'main', (stack) => {
+      late = `was not ready within ${startMsMax} ms of its own time${stack}`
+      host.kill()
+    })
     try {
       await Promise.race([
         listening.promise,
         host.ended.then((what) => {
-          throw startFailure(location, what)
+          throw startFailure(location, late ?? what)
         }),
       ])
       return host
     } finally {
-      clearTimeout(late)
+      endLimit()
     }
+  }
+
+  /**
+   * Calls `onExceeded` when the JVM had more than `limitMs` of time of its own, with the stack of a thread, to be appended to a
+   * sentence. Returns a function that ends the limit.
+   */
+  limitOwnTime(limitMs: number, thread: string, onExceeded: (stack: string) => void): () => void {
+    const { pid } = this.#child
+    if (pid === undefined) return () => undefined
+    return limitOwnTime(pid, limitMs, () => void this.#stackOf(thread).then(onExceeded))
+  }
+
+  /** The JVM prints the stacks of all its threads on SIGQUIT. */
+  async #stackOf(thread: string): Promise<string> {
+    const dump = { ...Promise.withResolvers<void>(), lines: [] }
+    this.#dump = dump
+    this.#child.kill('SIGQUIT')
+    await withTimeout(Promise.race([dump.promise, this.ended]), THREAD_DUMP_MS_MAX, () => undefined)
+    const stack = framesOf(thread, dump.lines)
+    return stack === '' ? '' : `; stack of its thread:\n${stack}`
+  }
+
+  #takeDump(text: string): void {
+    const dump = this.#dump
+    if (dump === undefined || (dump.lines.length === 0 && !THREAD_DUMP.begin.test(text))) return
+    dump.lines.push(text)
+    if (THREAD_DUMP.end.test(text)) dump.resolve()
   }
 
   setLevels(levels: readonly HostLoggerLevel[]): void {
@@ -168,4 +208,16 @@ async function exitOf(child: ChildProcess, output: HostOutput): Promise<HostExit
     output.end()
     return { code: null, signal: null, lines: [...output.lastLines, (error as Error).message] }
   }
+}
+
+/** The frames of a thread in a thread dump, one per line, without the lines about locks. */
+function framesOf(thread: string, dump: readonly string[]): string {
+  const from = dump.findIndex((line) => line.startsWith(`"${thread}" `))
+  if (from === -1) return ''
+  const end = dump.findIndex((line, at) => at > from && line.trim() === '')
+  return dump
+    .slice(from + 1, end === -1 ? undefined : end)
+    .filter((line) => /^\s+at /.test(line))
+    .map((line) => `    ${line.trim()}`)
+    .join('\n')
 }

@@ -1,3 +1,4 @@
+import { trimAsJava } from '../common/trim-as-java.ts'
 import { untilAborted } from '../common/unless-aborted.ts'
 import type { SinkRecord, SinkTask } from '../sdk/index.ts'
 import {
@@ -11,7 +12,7 @@ import type { ConnectorChains, SinkChain } from './connector-chains.ts'
 import type { FrameReader } from './frame-reader.ts'
 import { HostConnection } from './host-connection.ts'
 import { JavaPluginError } from './host-error.ts'
-import { CONNECT_TIMEOUT_MS, type JavaModule } from './java-module.ts'
+import type { JavaModule } from './java-module.ts'
 import { pluginInfo } from './plugin-info.ts'
 import type { JavaPluginDescription } from './plugin-location.ts'
 import { writeSinkRecords } from './record-codec.ts'
@@ -65,7 +66,7 @@ class JavaSinkTask implements SinkTask {
     connection.answer('sink.report', (body) => this.#onReport(body))
     connection.answer('sink.committed', (body) => this.#committedOffsets(body))
     connection.answer('sink.member', async () => context.groupMember())
-    connection.on('sink.requests', (body) => this.#apply(body.readValue() as ContextRequests))
+    connection.on('sink.requests', (body) => this.#apply(body.value() as ContextRequests))
   }
 
   static async start(
@@ -75,7 +76,7 @@ class JavaSinkTask implements SinkTask {
     chains: ConnectorChains,
   ): Promise<JavaSinkTask> {
     const { connector, task, raw, signal } = context
-    const connection = await HostConnection.open(module.address, { timeoutMs: CONNECT_TIMEOUT_MS })
+    const connection = await HostConnection.open(module.address, { signal })
     const chain = chains.ofSink(`${connector}-${task}`)
     const started = new JavaSinkTask(connection, context, chain)
     try {
@@ -108,7 +109,7 @@ class JavaSinkTask implements SinkTask {
       this.#reportable.delete(key)
     }
     try {
-      this.#apply((await this.#put(records)).readValue() as ContextRequests)
+      this.#apply((await this.#put(records)).value() as ContextRequests)
     } catch (error) {
       throw this.#withDelay(error)
     }
@@ -151,7 +152,7 @@ class JavaSinkTask implements SinkTask {
   }
 
   async #committedOffsets(body: FrameReader): Promise<readonly unknown[]> {
-    const partitions = body.readValue() as readonly (readonly [string, number])[]
+    const partitions = body.value() as readonly (readonly [string, number])[]
     const offsets = await this.#context.committedOffsets(partitions.map(toPartition))
     return offsets.map(({ topic, partition, offset }) => [topic, partition, offset])
   }
@@ -174,8 +175,8 @@ class JavaSinkTask implements SinkTask {
   }
 
   async #onReport(body: FrameReader): Promise<null> {
-    const origin = { topic: body.readString(), partition: body.readVarint(), offset: Number(body.readInt64()) }
-    const failure = body.readValue() as Readonly<Record<string, unknown>>
+    const origin = { topic: body.string(), partition: body.varint(), offset: Number(body.int64()) }
+    const failure = body.value() as Readonly<Record<string, unknown>>
     const record = this.#reportable.get(recordKey(origin))
     if (record === undefined) throw new Error(`offset ${origin.offset} of ${origin.topic} was put too long ago`)
     const [className, message, trace] = ['class', 'message', 'trace'].map((member) => String(failure[member])) as [
@@ -190,7 +191,7 @@ class JavaSinkTask implements SinkTask {
 
 /** As in Kafka Connect, a task gets a reporter only with a dead letter queue or an error log. */
 function reportsErrantRecords(raw: Readonly<Record<string, string>>): boolean {
-  const isLogged = raw['errors.log.enable']?.trim().toLowerCase() === 'true'
+  const isLogged = trimAsJava(raw['errors.log.enable'] ?? '').toLowerCase() === 'true'
   return isLogged || (raw['errors.deadletterqueue.topic.name'] ?? '') !== ''
 }
 

@@ -1,12 +1,12 @@
+import { AsyncQueue } from '../common/async-queue.ts'
 import { untilAborted } from '../common/unless-aborted.ts'
 import type { Position, SourceConnector, SourceContext, SourceRecord, StoredPosition } from '../sdk/index.ts'
-import { BatchQueue } from './batch-queue.ts'
 import type { ConnectorChains, SourceChain } from './connector-chains.ts'
 import type { FrameReader } from './frame-reader.ts'
 import type { FrameWriter } from './frame-writer.ts'
 import { HostConnection, readFailure } from './host-connection.ts'
 import { ProtocolError } from './host-protocol.ts'
-import { CONNECT_TIMEOUT_MS, type JavaModule } from './java-module.ts'
+import type { JavaModule } from './java-module.ts'
 import { pluginInfo } from './plugin-info.ts'
 import type { JavaPluginDescription } from './plugin-location.ts'
 import { readPartitions, readSourceRecord } from './record-codec.ts'
@@ -49,7 +49,8 @@ class JavaSourceTask {
   readonly #context: SourceContext<Record<string, unknown>>
   /** The plugins of the pipeline that run behind the source, in its JVM. */
   readonly #chain: SourceChain | undefined
-  readonly #batches = new BatchQueue<Batch>()
+  /** Batches that the task has not taken yet, by their bytes. */
+  readonly #batches = new AsyncQueue<Batch>(CREDIT_BYTES)
   /** The batches that were yielded, until they are stored. */
   readonly #yielded = new WeakMap<readonly SourceRecord[], Batch>()
   /** The parts of the batch whose frames arrive. */
@@ -71,8 +72,8 @@ class JavaSourceTask {
 
   async *run(): AsyncGenerator<readonly SourceRecord[]> {
     const { signal, connector, task, raw, transaction, isExactlyOnce, onStored, onCommitted } = this.#context
-    const connection = await HostConnection.open(this.#module.address, { timeoutMs: CONNECT_TIMEOUT_MS })
-    const onAbort = () => this.#batches.end()
+    const connection = await HostConnection.open(this.#module.address, { signal })
+    const onAbort = () => this.#batches.close()
     try {
       this.#listen(connection)
       signal.addEventListener('abort', onAbort, { once: true })
@@ -88,18 +89,14 @@ class JavaSourceTask {
       onStored((batch, positions) => this.#onStored(connection, batch, positions()))
       onCommitted(() => connection.event('source.committed'))
       sendCredit(connection, isExactlyOnce ? CREDIT_BYTES_EXACTLY_ONCE : CREDIT_BYTES)
-      for (;;) {
-        const batch = await this.#batches.next()
-        if (batch === undefined) {
-          // The worker stores and commits the last records, and then closes this generator, which stops the task.
-          yield []
-          return
-        }
+      for await (const batch of this.#batches) {
         this.#yielded.set(batch.records, batch)
         if (batch.end !== undefined) transaction?.[batch.end]()
         yield batch.records
         if (batch.whole !== undefined) sendCredit(connection, batch.whole.bytes)
       }
+      // The worker stores and commits the last records, and then closes this generator, which stops the task.
+      yield []
     } finally {
       signal.removeEventListener('abort', onAbort)
       await stopTask(connection, 'source.stop')
@@ -109,10 +106,12 @@ class JavaSourceTask {
   #listen(connection: HostConnection): void {
     connection.answer('offsets', (body) => this.#readOffsets(body))
     connection.on('source.batch', (body, bytes) => {
-      for (const batch of this.#frames.read(body, bytes, this.#chain)) this.#batches.push(batch)
+      for (const batch of this.#frames.read(body, bytes, this.#chain)) {
+        this.#batches.add(batch, batch.whole?.bytes ?? 0)
+      }
     })
-    connection.on('source.failed', (body) => this.#batches.fail(readFailure(body)))
-    void connection.lost.then((reason) => this.#batches.fail(reason))
+    connection.on('source.failed', (body) => this.#batches.end(readFailure(body)))
+    void connection.lost.then((reason) => this.#batches.end(reason))
   }
 
   /**
@@ -139,19 +138,19 @@ class JavaSourceTask {
 }
 
 function sendCredit(connection: HostConnection, bytes: number): void {
-  connection.event('source.credit', (body) => body.writeValue(null, bytes))
+  connection.event('source.credit', (body) => body.value(null, bytes))
 }
 
 /** Writes the number of a stored batch and the position of each record; null for a filtered record. */
 function writeStored(body: FrameWriter, number: number | bigint, positions: readonly (StoredPosition | null)[]): void {
-  body.writeInt64(number)
+  body.int64(number)
   for (const position of positions) {
-    body.writeByte(position === null ? 0 : 1)
+    body.uint8(position === null ? 0 : 1)
     if (position === null) continue
-    body.writeString(position.topic)
-    body.writeVarint(position.partition)
-    body.writeInt64(position.offset)
-    body.writeInt64(position.timestampMs ?? -1)
+    body.string(position.topic)
+    body.varint(position.partition)
+    body.int64(position.offset)
+    body.int64(position.timestampMs ?? -1)
   }
 }
 
@@ -171,21 +170,21 @@ class BatchFrames {
   read(body: FrameReader, frameBytes: number, chain: SourceChain | undefined): readonly Batch[] {
     this.#bytes += frameBytes
     if (this.#number === undefined) {
-      this.#number = body.readInt64()
+      this.#number = body.int64()
       chain?.readRetries(body)
     }
-    let next = body.readByte()
-    for (; next === NEXT.record; next = body.readByte()) {
+    let next = body.uint8()
+    for (; next === NEXT.record; next = body.uint8()) {
       if (this.#end !== undefined) {
         this.#parts.push({ records: this.#records, end: this.#end, whole: undefined })
         this.#records = []
       }
-      this.#end = BOUNDARIES[body.readByte()]
+      this.#end = BOUNDARIES[body.uint8()]
       this.#records.push(chain === undefined ? readSourceRecord(body) : chain.readRecord(body))
     }
     if (next === NEXT.endOfFrame) return []
     if (next !== NEXT.endOfBatch) throw new ProtocolError(`nothing in a batch begins with ${next}`)
-    return this.#complete(BOUNDARIES[body.readByte()])
+    return this.#complete(BOUNDARIES[body.uint8()])
   }
 
   #complete(endOfBatch: Batch['end']): readonly Batch[] {

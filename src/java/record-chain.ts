@@ -1,7 +1,6 @@
 import { ChainCodec, type ChainItem, type ChainOutcome, type ChainRole } from './chain-codec.ts'
 import type { FrameWriter } from './frame-writer.ts'
 import { type HostAddress, HostConnection } from './host-connection.ts'
-import { CONNECT_TIMEOUT_MS } from './java-module.ts'
 
 /** A plugin of a location, and what it does in a chain. */
 export type ChainStep = {
@@ -50,8 +49,8 @@ export class RecordChain {
   }
 
   /** Creates and configures the plugins. Rejects with a `JavaPluginError` when one of them throws. */
-  static async open(address: HostAddress, options: RecordChainOptions): Promise<RecordChain> {
-    const connection = await HostConnection.open(address, { timeoutMs: CONNECT_TIMEOUT_MS })
+  static async open(address: HostAddress, options: RecordChainOptions, signal?: AbortSignal): Promise<RecordChain> {
+    const connection = await HostConnection.open(address, signal && { signal })
     try {
       await connection.call('chain.open', options)
       return new RecordChain(connection, options)
@@ -70,7 +69,7 @@ export class RecordChain {
       const body = await this.#connection.request('chain.apply', (request) =>
         writeItems(request, this.#codec, items, outcomes),
       )
-      retries += body.readVarint()
+      retries += body.varint()
       for (let at = from; at < outcomes.length; at++) {
         const item = items[at]
         if (item !== undefined && outcomes[at] === 'passed') outcomes[at] = this.#codec.read(body, item)
@@ -102,7 +101,7 @@ export function writeItems(
     const start = body.length
     if (start > REQUEST_BYTES_MAX) break
     try {
-      body.writeByte(1)
+      body.uint8(1)
       codec.write(body, item)
       outcomes.push('passed')
     } catch (failed) {
@@ -110,5 +109,5 @@ export function writeItems(
       outcomes.push({ failed, step: 0 })
     }
   }
-  body.writeByte(0)
+  body.uint8(0)
 }

@@ -1,4 +1,3 @@
-import { defineMember } from '../formats/define-member.ts'
 import type { ConnectRecord, Position, RecordHeader, SinkRecord, SourceRecord } from '../sdk/index.ts'
 import type { FrameReader } from './frame-reader.ts'
 import type { FrameWriter } from './frame-writer.ts'
@@ -13,67 +12,58 @@ const NO_HEADERS: readonly RecordHeader[] = []
 
 export function readSourceRecord(body: FrameReader): SourceRecord {
   const { partition, ...record } = readConnectRecord(body)
-  const sourcePartition = toPosition(body.readValue())
-  const sourceOffset = toPosition(body.readValue())
+  const sourcePartition = body.sourcePosition()
+  const sourceOffset = body.sourcePosition()
   return { ...record, ...(partition !== undefined && { partition }), sourcePartition, sourceOffset }
 }
 
 /** Reads the source partitions of which a plugin requests the offsets. */
 export function readPartitions(body: FrameReader): readonly Position[] {
-  return (body.readValue() as readonly unknown[]).map(toPosition)
-}
-
-/** A source partition or offset. Bytes become base64, as Kafka Connect stores them. */
-function toPosition(value: unknown): Position {
-  const members = (value ?? {}) as Record<string, unknown>
-  for (const [name, value] of Object.entries(members)) {
-    if (Buffer.isBuffer(value)) defineMember(members, name, value.toString('base64'))
-  }
-  return members as Position
+  return Array.from({ length: body.varint() }, () => body.sourcePosition())
 }
 
 export function readConnectRecord(body: FrameReader): ConnectRecord {
-  const topic = body.readValue() as string
-  const partition = body.readValue() as number | null
-  const timestampMs = body.readValue() as number | null
-  const keySchema = body.readSchema()
-  const key = body.readValue(keySchema)
-  const valueSchema = body.readSchema()
-  const value = body.readValue(valueSchema)
+  const topic = body.value() as string
+  const partition = body.value() as number | null
+  const timestampMs = body.value() as number | null
+  const keySchema = body.schema()
+  const key = body.value(keySchema)
+  const valueSchema = body.schema()
+  const value = body.value(valueSchema)
   const headers = readHeaders(body)
   return { topic, ...(partition !== null && { partition }), key, keySchema, value, valueSchema, headers, timestampMs }
 }
 
 export function readHeaders(body: FrameReader): readonly RecordHeader[] {
-  let count = body.readCount()
+  let count = body.varint()
   if (count === 0) return NO_HEADERS
   const headers: RecordHeader[] = []
   for (; count > 0; count--) {
-    const key = body.readString()
-    const schema = body.readSchema()
-    headers.push({ key, schema, value: body.readValue(schema) })
+    const key = body.string()
+    const schema = body.schema()
+    headers.push({ key, schema, value: body.value(schema) })
   }
   return headers
 }
 
 export function writeConnectRecord(body: FrameWriter, record: ConnectRecord): void {
-  body.writeValue(null, record.topic)
-  body.writeInt32(record.partition)
-  if (record.timestampMs === null) body.writeByte(0)
-  else body.writeValue(null, Math.trunc(record.timestampMs))
-  body.writeSchema(record.keySchema)
-  body.writeValue(record.keySchema, record.key)
-  body.writeSchema(record.valueSchema)
-  body.writeValue(record.valueSchema, record.value)
+  body.value(null, record.topic)
+  body.integer(record.partition)
+  if (record.timestampMs === null) body.uint8(0)
+  else body.value(null, Math.trunc(record.timestampMs))
+  body.schema(record.keySchema)
+  body.value(record.keySchema, record.key)
+  body.schema(record.valueSchema)
+  body.value(record.valueSchema, record.value)
   writeHeaders(body, record.headers)
 }
 
 export function writeHeaders(body: FrameWriter, headers: readonly RecordHeader[]): void {
-  body.writeVarint(headers.length)
+  body.varint(headers.length)
   for (const { key, schema, value } of headers) {
-    body.writeString(key)
-    body.writeSchema(schema)
-    body.writeValue(schema, value)
+    body.string(key)
+    body.schema(schema)
+    body.value(schema, value)
   }
 }
 
@@ -86,20 +76,20 @@ export function writeSinkRecords(body: FrameWriter, records: readonly SinkRecord
   let count = 0
   for (const record of records) {
     if (count >= FRAME_RECORDS_MAX || body.length > FRAME_BYTES_MAX) break
-    body.writeByte(1)
+    body.uint8(1)
     writeSinkRecord(body, record)
     count += 1
   }
-  body.writeByte(0)
+  body.uint8(0)
   return count
 }
 
 function writeSinkRecord(body: FrameWriter, record: SinkRecord): void {
   const { origin, offset, timestampMs } = record
   writeConnectRecord(body, record)
-  body.writeByte(timestampMs === null ? NO_TIMESTAMP : CREATE_TIME)
-  body.writeInt64(offset)
-  body.writeString(origin.topic)
-  body.writeVarint(origin.partition)
-  body.writeInt64(origin.offset)
+  body.uint8(timestampMs === null ? NO_TIMESTAMP : CREATE_TIME)
+  body.int64(offset)
+  body.string(origin.topic)
+  body.varint(origin.partition)
+  body.int64(origin.offset)
 }

@@ -74,23 +74,23 @@ export class SentSchemas {
   #encode(schema: Schema): Buffer {
     const { type, optional = false, name, version, doc, parameters, fields = [], keys, items } = schema
     const writer = new FrameWriter((inner) => this.idOf(inner), 256)
-    writer.writeByte(TYPES.indexOf(type))
-    writer.writeByte(Number(optional))
-    writer.writeValue(null, name)
-    writer.writeInt32(version)
-    writer.writeValue(null, doc)
-    writer.writeValue(null, parameters && new Map(Object.entries(parameters)))
-    writer.writeValue(withoutDefault(schema), schema.default)
-    if (type === 'map') writer.writeSchema(keys ?? null)
-    if (type === 'map' || type === 'array') writer.writeSchema(items ?? null)
+    writer.uint8(TYPES.indexOf(type))
+    writer.uint8(Number(optional))
+    writer.value(null, name)
+    writer.integer(version)
+    writer.value(null, doc)
+    writer.value(null, parameters && new Map(Object.entries(parameters)))
+    writer.value(withoutDefault(schema), schema.default)
+    if (type === 'map') writer.schema(keys ?? null)
+    if (type === 'map' || type === 'array') writer.schema(items ?? null)
     if (type === 'struct') {
-      writer.writeVarint(fields.length)
+      writer.varint(fields.length)
       for (const field of fields) {
-        writer.writeString(field.name)
-        writer.writeSchema(field.schema)
+        writer.string(field.name)
+        writer.schema(field.schema)
       }
     }
-    return Buffer.from(writer.body)
+    return Buffer.from(writer.bytes)
   }
 }
 
@@ -116,13 +116,13 @@ export class ReceivedSchemas {
 
   define(id: number, definition: Buffer): void {
     const reader = new FrameReader(definition, this.get)
-    const type = TYPES[reader.readByte()]
+    const type = TYPES[reader.uint8()]
     if (type === undefined) throw new ProtocolError('a schema has an unknown type')
-    const optional = reader.readByte() === 1
-    const name = reader.readValue() as string | null
-    const version = reader.readValue() as number | null
-    const doc = reader.readValue() as string | null
-    const parameters = reader.readValue() as Readonly<Record<string, string>> | null
+    const optional = reader.uint8() === 1
+    const name = reader.value() as string | null
+    const version = reader.value() as number | null
+    const doc = reader.value() as string | null
+    const parameters = reader.value() as Readonly<Record<string, string>> | null
     const about = {
       type,
       ...(optional && { optional }),
@@ -131,7 +131,7 @@ export class ReceivedSchemas {
       ...(doc !== null && { doc }),
       ...(parameters !== null && Object.keys(parameters).length > 0 && { parameters }),
     }
-    const value = reader.readValue(about)
+    const value = reader.value(about)
     this.#byId.set(id, { ...about, ...(value !== null && { default: value }), ...partsOf(type, reader) })
   }
 }
@@ -144,8 +144,8 @@ function partsOf(type: SchemaType, reader: FrameReader): Pick<Schema, 'keys' | '
       return { keys: requireSchema(reader), items: requireSchema(reader) }
     case 'struct': {
       const fields: Field[] = []
-      for (let count = reader.readCount(); count > 0; count--) {
-        fields.push({ name: reader.readString(), schema: requireSchema(reader) })
+      for (let count = reader.varint(); count > 0; count--) {
+        fields.push({ name: reader.string(), schema: requireSchema(reader) })
       }
       return { fields }
     }
@@ -155,7 +155,7 @@ function partsOf(type: SchemaType, reader: FrameReader): Pick<Schema, 'keys' | '
 }
 
 function requireSchema(reader: FrameReader): Schema {
-  const schema = reader.readSchema()
+  const schema = reader.schema()
   if (schema === null) throw new ProtocolError('a schema lacks the schema of a part')
   return schema
 }

@@ -28,7 +28,7 @@ export type ActiveOperatorOptions = {
   readonly clock: Clock
   readonly logger: Logger
   /** Parses and compares large or complex schemas. */
-  readonly compatibilityWorker: Pick<CompatibilityWorker, 'runSome'>
+  readonly compatibilityWorker: Pick<CompatibilityWorker, 'run'>
   readonly runtimesConfig: RuntimesConfig
   /** The namespace that the operator runs in. */
   readonly operatorNamespace: string
@@ -103,6 +103,7 @@ export function startActiveOperator(options: ActiveOperatorOptions, leaderFence:
     const resources = kind === 'Subject' ? sortByReferences(cluster.list(kind)) : cluster.list(kind)
     for (const resource of resources) enqueue(resourceKeyOf(resource), 'routine')
   }
+  for (const { key } of cluster.manifestErrors()) if (key !== undefined) enqueue(key, 'routine')
   for (const controller of controllers) controller.start()
   pollers.start()
   // Stopped in reverse order: no reconcile starts while a poll ends.

@@ -67,9 +67,9 @@ export async function startConsole(
         changes,
       })
       resourceRoutes(app, state)
-      runtimeProxyRoutes(app, async (kind, name, { request: { viewer }, isReading }) => {
+      runtimeProxyRoutes(app, async (kind, name, { request: { viewer }, use }) => {
         const found = await state
-          .proxied(kind, name, { viewer, isReading })
+          .proxied(kind, name, { viewer, use })
           .catch((error) => Promise.reject(asUnavailable(error)))
         if (found !== undefined && 'denied' in found) throw new HttpError(403, found.denied)
         return found

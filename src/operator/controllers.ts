@@ -22,7 +22,7 @@ export type ReconcilerOptions = {
   readonly runtimes: Runtimes
   readonly clock: Clock
   /** Parses and compares large or complex schemas. */
-  readonly compatibilityWorker: Pick<CompatibilityWorker, 'runSome'>
+  readonly compatibilityWorker: Pick<CompatibilityWorker, 'run'>
   /** Part of the ownership marker of connectors: distinguishes installations that share a worker. */
   readonly instance?: string
   /** Masks secret values in the log; the values of each Connector are added to it. */

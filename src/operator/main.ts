@@ -9,16 +9,17 @@ import { type ActiveOperatorOptions, startActiveOperator } from './active-operat
 import { ActiveOperatorSupervisor } from './active-operator-supervisor.ts'
 import type { WebhookOptions } from './admission/webhook.ts'
 import type { Cluster, ClusterReader } from './cluster/cluster.ts'
-import { type ClusterAddress, DEFAULT_INSTANCE, openCluster } from './cluster/open-cluster.ts'
+import { type ClusterAddress, DEFAULT_INSTANCE, type Election, openCluster } from './cluster/open-cluster.ts'
 import { ConfigurationWatch } from './configuration-watch.ts'
 import { type ConsoleServerOptions, startConsole } from './console-server.ts'
 import { LeaderElector } from './controller/leader-elector.ts'
-import { UNFENCED } from './controller/leader-fence.ts'
+import { type Fence, type Stoppable, UNFENCED } from './controller/leader-fence.ts'
 import { CONCURRENCY, createReconcilers } from './controllers.ts'
 import { type MonitoringOptions, startMonitoring } from './monitoring-server.ts'
 import { registerOperatorGauges, registerOperatorMetrics } from './operator-metrics.ts'
 import { type ResourceRow, resourceRows } from './resource-rows.ts'
 import { RESOURCE_KINDS, type Resource, type ResourceKind } from './resources/resource.ts'
+import { createResponseBudget } from './runtime-connections.ts'
 import { RuntimeEventBus, type SubscribeToRuntimeEvents } from './runtime-events.ts'
 import {
   createRuntimes,
@@ -31,7 +32,8 @@ import { requestsForChange, requestsForRuntimeEvent } from './watch-mapping.ts'
 
 export type { ClusterAddress } from './cluster/open-cluster.ts'
 export { readConfiguration } from './operator-configuration.ts'
-export type { ResourceRow } from './resource-rows.ts'
+export { type ResourceRow, resourceState } from './resource-rows.ts'
+export type { AnnotationName } from './resources/annotations.ts'
 export { parseResource, SERVER_FIELDS } from './resources/parse-resource.ts'
 export { API_VERSION } from './resources/resource.ts'
 export type { RuntimeEvent } from './runtime-events.ts'
@@ -90,7 +92,7 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     const operatorMetrics = registerOperatorMetrics(metrics)
     const configuration = new ConfigurationWatch({ read: options.runtimesConfig, clock, logger })
     const address = options.cluster
-    const { cluster, leaseLock, watches, operatorNamespace } = await openCluster({
+    const { cluster, election, watches, operatorNamespace } = await openCluster({
       address,
       clock,
       logger,
@@ -118,13 +120,13 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     )
     const identity = `${hostname()}_${randomUUID()}`
     const elector =
-      leaseLock &&
+      election &&
       new LeaderElector({
-        lock: leaseLock,
+        lock: election.lock,
         identity,
         clock,
         logger,
-        onStartedLeading: (fence) => supervisor.start(fence),
+        onStartedLeading: (fence) => startRefreshed(election, fence, supervisor),
       })
     registerOperatorGauges(metrics, {
       isLeader: () => supervisor.isActive,
@@ -207,6 +209,21 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
   })
 }
 
+/** Starts the active operator when its cache contains what the previous leader has done. */
+function startRefreshed({ refresh }: Election, fence: Fence, supervisor: ActiveOperatorSupervisor): Stoppable {
+  let active: Stoppable | undefined
+  let isStopped = false
+  void refresh().then(() => {
+    if (!isStopped) active = supervisor.start(fence)
+  })
+  return {
+    async stop() {
+      isStopped = true
+      await active?.stop()
+    },
+  }
+}
+
 /**
  * Returns a function that starts to watch namespaces when the configuration needs them. It retries until that is
  * allowed.
@@ -256,7 +273,12 @@ async function serveWebhook(
 ): Promise<{ stop(): Promise<void> }> {
   const { openKubernetesApi } = await import('../clients/kubernetes/kubernetes-api.ts')
   const { startWebhook } = await import('./admission/webhook.ts')
-  const resolveEndpoint: EndpointResolver = (_, { endpoint }) => ({ ...endpoint, timeoutMs: ADMISSION_TIMEOUT_MS })
+  const responseBudget = createResponseBudget()
+  const resolveEndpoint: EndpointResolver = (_, { endpoint }) => ({
+    ...endpoint,
+    timeoutMs: ADMISSION_TIMEOUT_MS,
+    responseBudget,
+  })
   let cached: { readonly config: RuntimesConfig; readonly runtimes: Runtimes } | undefined
   /** Clients are kept until the configuration changes: they cache what they know of schemas. */
   const currentRuntimes = (): Runtimes => {

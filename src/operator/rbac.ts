@@ -1,5 +1,6 @@
 import { stringify } from 'yaml'
 import { GUARDED_FIELDS } from './admission/authorization.ts'
+import { READ_RECORDS_VERB } from './console/viewer.ts'
 import { pluralOf } from './resources/custom-resource-definition.ts'
 import { API_VERSION, RESOURCE_KINDS, type ResourceKind } from './resources/resource.ts'
 
@@ -150,6 +151,7 @@ const USERS = [
       resources: [pluralOf(kind as ResourceKind)],
       verbs: [verb],
     })),
+    { apiGroups: [GROUP], resources: ['connectors'], verbs: [READ_RECORDS_VERB] },
   ]),
 ]
 

@@ -1,3 +1,4 @@
+import type { ConditionReason } from '../common/state-glossary.ts'
 import type { Cluster, ManifestError } from './cluster/cluster.ts'
 import type { Condition } from './resources/common-status.ts'
 import { findCondition } from './resources/condition.ts'
@@ -95,6 +96,21 @@ function fileRow(faults: readonly ManifestError[]): ResourceRow {
     message: sentenceOf(faults),
     isStalled: true,
     since: '',
+  }
+}
+
+/** What is shown of a resource: the reason why it is not Ready, or in what state it is Ready. */
+export function resourceState({ reason, resource, tasks }: ResourceRow): string {
+  if (reason !== ('Succeeded' satisfies ConditionReason)) return reason
+  switch (resource?.kind) {
+    case 'Connector':
+      return [resource.status.state, tasks].filter((part) => part !== undefined).join(' ')
+    case 'Subject':
+      return resource.status.version === undefined ? 'level set' : `version ${resource.status.version}`
+    case 'RegistryMode':
+      return resource.status.mode ?? reason
+    case undefined:
+      return reason
   }
 }
 

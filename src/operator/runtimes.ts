@@ -120,8 +120,9 @@ export type NamespaceContext = {
   readonly cluster: Pick<Cluster, 'namespace'>
 }
 
-/** The endpoint of a runtime. */
-export type EndpointResolver = (runtime: RuntimeKind, runtimeConfig: RuntimeConfig) => Endpoint
+/** The endpoint of a runtime. Responses of runtimes are always limited. */
+export type RuntimeEndpoint = Endpoint & Required<Pick<Endpoint, 'responseBudget'>>
+export type EndpointResolver = (runtime: RuntimeKind, runtimeConfig: RuntimeConfig) => RuntimeEndpoint
 
 /** Creates the clients of all runtimes. They are shared by all resources, because they cache schemas. */
 export function createRuntimes(

@@ -23,7 +23,7 @@ export function exportedPlugins(module: object): readonly Plugin[] {
   return [...new Set(Object.values(module).flat().filter(isLikePlugin))]
 }
 
-/** Resolves `weir/sdk` for plugins that do not have it installed. Must run once in each thread. */
+/** Resolves `weir/sdk` for plugins that do not have it installed. Must run once in each process. */
 function hookSdk(): void {
   if (isHooked) return
   isHooked = true

@@ -1,4 +1,4 @@
-import { type ConfigDefinition, describeConfig, type Plugin, readsOtherKeys } from '../sdk/index.ts'
+import { type ConfigDefinition, describeConfig, type OtherKeys, type Plugin, readsOtherKeys } from '../sdk/index.ts'
 
 /**
  * Describes a plugin without its code. Plain data that can be sent from the thread or process that loaded the plugin.
@@ -16,10 +16,12 @@ export type PluginDescriptor = {
   readonly altersOffsets: boolean
   /** Whether the plugin reads keys that it does not define. */
   readonly readsOtherKeys: boolean
+  /** What is known about keys that it does not define; undefined: any of them may be read. */
+  readonly otherKeys?: OtherKeys
 }
 
 export function toDescriptor(plugin: Plugin): PluginDescriptor {
-  const { kind, class: name, aliases = [], version, summary, notes, config } = plugin
+  const { kind, class: name, aliases = [], version, summary, notes, config, otherKeys } = plugin
   return {
     kind,
     class: name,
@@ -30,5 +32,6 @@ export function toDescriptor(plugin: Plugin): PluginDescriptor {
     definitions: describeConfig(config),
     altersOffsets: kind === 'source' && plugin.alterOffsets !== undefined,
     readsOtherKeys: readsOtherKeys(config),
+    ...(otherKeys !== undefined && { otherKeys }),
   }
 }

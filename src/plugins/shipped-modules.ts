@@ -1,6 +1,6 @@
 /**
  * The modules of the plugins that ship with Weir, by their paths. Their exports are the plugins. Each module is imported
- * when a plugin of it is first used, because all together need 9 MB in each thread and 0.15 s of CPU time.
+ * when a plugin of it is first used, because all together need 9 MB in each process and 0.15 s of CPU time.
  */
 export const SHIPPED_MODULES: Readonly<Record<string, () => Promise<object>>> = {
   'connectors/file-stream/file-stream-source': () => import('./connectors/file-stream/file-stream-source.ts'),

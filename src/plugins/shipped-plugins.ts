@@ -1,48 +1,90 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { CODE_DIRECTORY } from '../common/program-files.ts'
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { createDirectories } from '../common/create-directories.ts'
+import { CODE_DIRECTORY, PACKAGE_DIRECTORY } from '../common/program-files.ts'
 import type { Plugin } from '../sdk/index.ts'
 import { exportedPlugins } from './import-plugins.ts'
-import { type PluginDescriptor, toDescriptor } from './plugin-descriptor.ts'
+import type { PluginDescriptor } from './plugin-descriptor.ts'
 import { SHIPPED_MODULES } from './shipped-modules.ts'
-import { SHIPPED_VERSION } from './shipped-version.ts'
 
-/** Identifies a plugin. */
-type ShippedName = Pick<PluginDescriptor, 'kind' | 'class'>
-
-/** The content of `shipped-descriptors.json`. */
-type Described = {
-  readonly version: string
-  /** By the keys of `SHIPPED_MODULES`. */
-  readonly modules: Readonly<Record<string, readonly PluginDescriptor[]>>
+/** A plugin that ships with Weir, without its code. */
+export type ShippedPlugin = PluginDescriptor & {
+  /** A key of `SHIPPED_MODULES`. */
+  readonly module: string
 }
 
+/** Written by the build. */
+const BUILT_FILE = join(CODE_DIRECTORY, 'plugins/shipped-descriptors.json')
+const CACHE_FILE = join(PACKAGE_DIRECTORY, 'node_modules/.cache/shipped-descriptors.json')
+
 /**
- * The plugins that ship with Weir. Their descriptions are read from `shipped-descriptors.json`, so that a worker knows
- * them without running their code; a module is loaded when one of its plugins is used.
+ * Describes the plugins that ship with Weir without running their code in this process. A checkout, which has no built
+ * descriptors, describes them anew after its files have changed.
  */
-export class ShippedPlugins {
-  readonly descriptors: readonly PluginDescriptor[]
-  readonly #modules: Described['modules']
+export function shippedPlugins(): Promise<readonly ShippedPlugin[]> {
+  described ??= describe()
+  return described
+}
 
-  /** Throws when the descriptions are those of another version. */
-  constructor(file = join(CODE_DIRECTORY, 'plugins/shipped-descriptors.json')) {
-    const { version, modules } = JSON.parse(readFileSync(file, 'utf8')) as Described
-    if (version !== SHIPPED_VERSION) throw new Error(`${file} describes version ${version}, not ${SHIPPED_VERSION}`)
-    this.#modules = modules
-    this.descriptors = Object.values(modules).flat()
-  }
+let described: Promise<readonly ShippedPlugin[]> | undefined
 
-  /** Resolves to undefined for a plugin that does not ship. Rejects when the plugin is not as it is described. */
-  async load(name: ShippedName): Promise<Plugin | undefined> {
-    const isNamed = (plugin: ShippedName) => plugin.kind === name.kind && plugin.class === name.class
-    const [path, described] = Object.entries(this.#modules).find(([, plugins]) => plugins.some(isNamed)) ?? []
-    if (path === undefined) return undefined
-    const plugin = exportedPlugins((await SHIPPED_MODULES[path]?.()) ?? {}).find(isNamed)
-    const descriptor = described?.find(isNamed)
-    if (plugin && JSON.stringify(toDescriptor(plugin)) === JSON.stringify(descriptor)) return plugin
-    throw new Error(
-      `${name.class} is not as shipped-descriptors.json describes it: install this release again or, in a checkout, run npx vitest run test/plugins/shipped-plugins.test.ts -u`,
-    )
+async function describe(): Promise<readonly ShippedPlugin[]> {
+  if (existsSync(BUILT_FILE)) return JSON.parse(readFileSync(BUILT_FILE, 'utf8')) as readonly ShippedPlugin[]
+  const version = sourceVersion()
+  const cached = readCache()
+  if (cached?.version === version) return cached.plugins
+  const script = join(CODE_DIRECTORY, 'plugins/describe-shipped.ts')
+  const { stdout } = await promisify(execFile)(process.execPath, [script])
+  const plugins = JSON.parse(stdout) as readonly ShippedPlugin[]
+  writeCache({ version, plugins })
+  return plugins
+}
+
+/** Imports the module of a shipped plugin. */
+export async function importShipped({ module, kind, class: name }: ShippedPlugin): Promise<Plugin> {
+  const exported = exportedPlugins((await SHIPPED_MODULES[module]?.()) ?? {})
+  const plugin = exported.find((one) => one.kind === kind && one.class === name)
+  if (plugin === undefined) throw new Error(`${module} does not export ${name}: install this release again`)
+  return plugin
+}
+
+type Cache = { readonly version: string; readonly plugins: readonly ShippedPlugin[] }
+
+function readCache(): Cache | undefined {
+  try {
+    return JSON.parse(readFileSync(CACHE_FILE, 'utf8')) as Cache
+  } catch {
+    return undefined
   }
+}
+
+/** Other processes may read the file at the same time. One that cannot be written only saves no time. */
+function writeCache(cache: Cache): void {
+  try {
+    createDirectories(dirname(CACHE_FILE))
+    const file = `${CACHE_FILE}.${process.pid}`
+    writeFileSync(file, JSON.stringify(cache))
+    renameSync(file, CACHE_FILE)
+  } catch {}
+}
+
+/** Changes with every file that a description can depend on. */
+function sourceVersion(): string {
+  const hash = createHash('sha256')
+  for (const file of [join(PACKAGE_DIRECTORY, 'package.json'), ...filesIn(CODE_DIRECTORY)]) {
+    const { mtimeMs, size } = statSync(file)
+    hash.update(`${file} ${mtimeMs} ${size}\n`)
+  }
+  return hash.digest('hex')
+}
+
+/** Three times as fast as the option `recursive` of Node.js. */
+function filesIn(directory: string): readonly string[] {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(directory, entry.name)
+    return entry.isDirectory() ? filesIn(path) : [path]
+  })
 }

@@ -5,6 +5,7 @@ import { type Logger, secretMaskerOf } from '../common/logging/logger.ts'
 import type { Metrics } from '../common/metrics-registry.ts'
 import { packageVersion } from '../common/package-version.ts'
 import { CompatibilityWorker } from '../compatibility-worker/compatibility-worker.ts'
+import { SchemaOperations } from '../compatibility-worker/schema-operations.ts'
 import { ChangeFeed } from '../console/change-feed.ts'
 import type { KmsDriver } from '../encryption/kms.ts'
 import { localKmsDriver, localKmsSecrets } from '../encryption/local-kms.ts'
@@ -17,6 +18,7 @@ import { LeaderElection } from './leadership/leader-election.ts'
 import { openLeaderWriter } from './leadership/leader-writer.ts'
 import { keyMetrics } from './metrics/key-metrics.ts'
 import { registryMetrics } from './metrics/registry-metrics.ts'
+import { missingRightText } from './model/write-error-messages.ts'
 import { modeInScope } from './queries/effective-config.ts'
 import { ParsedSchemas } from './queries/parsed-schemas.ts'
 import { Registry } from './registry.ts'
@@ -68,7 +70,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       rebalanceTimeoutMs: values['brokergroup.rebalance.timeout.ms'],
     })
     const measurements = registryMetrics(metrics, () => election.writer() !== undefined, nowMs)
-    const state = new RegistryState(values['schema.cache.size'])
+    const state = new RegistryState()
     const changes = new ChangeFeed()
     const topicConfigs = topicSettings(settings)
     const saveProgress = (positions: readonly PartitionOffset[]) => election.saveProgress(positions)
@@ -101,25 +103,24 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       : undefined
     life.onStop('topic of keys', async () => keys?.log.close())
     if (keys) keyMetrics(metrics, keys.state)
+    const compatibilityWorker = new CompatibilityWorker()
+    life.onStop('compatibility worker', () => compatibilityWorker.close())
+    const { onSchemaOperation } = measurements
     const schemas = new ParsedSchemas({
+      operations: new SchemaOperations({ worker: compatibilityWorker, onOperation: onSchemaOperation, nowMs }),
       entriesMax: values['schema.cache.size'],
       expiryMs: values['schema.cache.expiry.ms'],
       nowMs,
     })
     const decisionContext = { view: state, schemas, ...registryDefaults(values) }
-    const compatibilityWorker = new CompatibilityWorker()
-    life.onStop('compatibility worker', () => compatibilityWorker.close())
     const registry = new Registry({
       decisionContext,
       leadership: election,
       compatibilityWorker,
-      indexContents: () => log.indexContents(),
       refresh: async () => {
         await Promise.all([log.refresh(), keys?.log.refresh()])
       },
       storeFailure: () => log.failure,
-      onSchemaOperation: measurements.onSchemaOperation,
-      nowMs,
     })
     const dekRegistry =
       keys &&
@@ -143,6 +144,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       dekRegistry,
       isReady: () =>
         log.failure === undefined && (election.writer() !== undefined || election.leaderUrl() !== undefined),
+      whyNotReady: () => missingRightText(log.failure ?? election.problem()),
     })
     life.onStop('http server', () => server.stop())
     life.onStop('console', () => changes.close())
@@ -156,7 +158,6 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
         return writer
       },
     })
-    void log.indexContents()
     for (const url of server.urls) logger.info({ url }, 'listening')
     return { url: server.urls[0] ?? '', stop: () => life.stop() }
   })

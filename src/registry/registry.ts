@@ -1,30 +1,21 @@
 import { type CompatibilityWorker, CompatibilityWorkerBusyError } from '../compatibility-worker/compatibility-worker.ts'
-import { repeatWithResults, type SchemaOperation } from '../compatibility-worker/worker-results.ts'
 import { SchemaError } from '../formats/schema-error.ts'
-import { DecisionResults } from './commands/decision-results.ts'
 import type { Decision, DecisionContext } from './commands/decision-types.ts'
 import type { Leadership } from './leadership/leader-election.ts'
 import type { LeaderWriter } from './leadership/leader-writer.ts'
 import { invalidSchema, RegistryError } from './model/registry-error.ts'
-import { FormatNotLoadedError } from './model/schema-types.ts'
 import type { WriteErrorMessages } from './model/write-error-messages.ts'
-import { WriteQueue } from './write-queue.ts'
+import { storeFailure, WriteQueue } from './write-queue.ts'
 
 export type RegistryOptions = {
-  readonly decisionContext: Omit<DecisionContext, 'results'>
+  readonly decisionContext: DecisionContext
   readonly leadership: Leadership
-  /** Parses and compares large schemas in a child process. */
+  /** Parses large request bodies in a child process. */
   readonly compatibilityWorker: CompatibilityWorker
-  /** Resolves when the index of contents by GUID is complete. Decisions wait for it. */
-  readonly indexContents: () => Promise<void>
   /** Resolves when the state holds every record that the log has now. */
   readonly refresh: () => Promise<void>
   /** Why the state no longer follows the log. While it is defined, nothing is written. */
   readonly storeFailure: () => Error | undefined
-  /** Called after each operation on a schema. */
-  readonly onSchemaOperation: (operation: SchemaOperation) => void
-  /** A monotonic time in milliseconds, which measures operations on schemas. */
-  readonly nowMs: () => number
 }
 
 /**
@@ -32,17 +23,16 @@ export type RegistryOptions = {
  * each on the state that the previous one left.
  */
 export class Registry {
-  readonly decisionContext: Omit<DecisionContext, 'results'>
+  readonly decisionContext: DecisionContext
   readonly leadership: Leadership
   /** The queue of all writes to the log. */
   readonly writes: WriteQueue
   readonly #options: RegistryOptions
-  #isIndexed = false
 
   constructor(options: RegistryOptions) {
     this.decisionContext = options.decisionContext
     this.leadership = options.leadership
-    this.writes = new WriteQueue(options.leadership)
+    this.writes = new WriteQueue(options.leadership, () => options.decisionContext.view.revision)
     this.#options = options
   }
 
@@ -55,36 +45,24 @@ export class Registry {
     })
   }
 
-  /** Resolves when this instance has read everything that other instances wrote before the call. */
-  refresh(): Promise<void> {
-    return this.#options.refresh()
-  }
-
-  /** Creates the results of a request. A request that makes several decisions passes them to each. */
-  newDecisionResults(): DecisionResults {
-    return new DecisionResults(this.#options.onSchemaOperation, this.#options.nowMs)
-  }
-
   /**
-   * Calls `act` with the input of a decision. If a result for a large schema is missing, the compatibility worker
-   * computes it and `act` is called again: decisions stay pure functions, and other requests do not wait. The code of a schema
-   * type is loaded in the same way, because only the decision knows, for example, the type of the latest version. Rejects
-   * with a `RegistryError`.
+   * Resolves when this instance has read everything that other instances wrote before the call. Rejects with a `RegistryError`, for
+   * which `operation` has the messages.
    */
-  async withDecisionContext<Result>(
-    act: (context: DecisionContext) => Result | Promise<Result>,
-    results = this.newDecisionResults(),
-  ): Promise<Result> {
-    if (!this.#isIndexed) await this.#options.indexContents()
-    this.#isIndexed = true
-    const context = { ...this.decisionContext, results }
-    for (;;) {
-      try {
-        return await repeatWithResults(() => act(context), results, this.#options.compatibilityWorker)
-      } catch (error) {
-        if (!(error instanceof FormatNotLoadedError)) throw toRegistryError(error)
-        await context.schemas.formats.load(error.type)
-      }
+  async refresh(operation: WriteErrorMessages): Promise<void> {
+    try {
+      await this.#options.refresh()
+    } catch (error) {
+      throw storeFailure(error, operation)
+    }
+  }
+
+  /** Calls `act` with the input of a decision. Rejects with a `RegistryError`. */
+  async withDecisionContext<Result>(act: (context: DecisionContext) => Promise<Result>): Promise<Result> {
+    try {
+      return await act(this.decisionContext)
+    } catch (error) {
+      throw toRegistryError(error)
     }
   }
 
@@ -100,19 +78,24 @@ export class Registry {
   /**
    * Makes a decision, writes its records and resolves to its answer. Rejects with a `RegistryError`; `operation` has
    * the messages for a failure of the store.
+   *
+   * The decision is made before its turn in the queue, so that other writes do not wait for a comparison that takes long or is
+   * rejected. It is made again in its turn if the state has changed since it began.
    */
-  write<Answer>(
-    decide: (context: DecisionContext) => Decision<Answer>,
+  async write<Answer>(
+    decide: (context: DecisionContext) => Decision<Answer> | Promise<Decision<Answer>>,
     operation: WriteErrorMessages,
-    results?: DecisionResults,
   ): Promise<Answer> {
-    const decideNow = (context: DecisionContext) => {
+    const { view } = this.decisionContext
+    const decideNow = () => this.withDecisionContext(async (context) => decide(context))
+    const { revision } = view
+    const early = await decideNow()
+    return this.writes.write(operation, async () => {
       this.checkStore()
-      const { records, answer } = decide(context)
+      const { records, answer } = view.revision === revision ? early : await decideNow()
       const append = records.length === 0 ? undefined : (writer: LeaderWriter) => writer.append(records)
       return { append, respond: () => answer }
-    }
-    return this.withDecisionContext((context) => this.writes.write(operation, () => decideNow(context)), results)
+    })
   }
 }
 

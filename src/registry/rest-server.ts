@@ -1,8 +1,9 @@
 import { watchFiles } from '../common/file-watcher.ts'
 import type { Logger } from '../common/logging/logger.ts'
 import type { Metrics } from '../common/metrics-registry.ts'
+import { parseJsonAsWritten } from '../common/written-json.ts'
 import type { ChangeFeed } from '../console/change-feed.ts'
-import { consoleRoutes, PUBLIC_CONSOLE_PATHS } from '../console/routes/console-routes.ts'
+import { consoleRoutes } from '../console/routes/console-routes.ts'
 import type { AccessControl } from '../http/access-control.ts'
 import { openAuthentication } from '../http/access-control-settings.ts'
 import { openAuditLog } from '../http/audit-log-settings.ts'
@@ -19,10 +20,11 @@ import type { RegistryMetrics } from './metrics/registry-metrics.ts'
 import type { Registry } from './registry.ts'
 import { auditedAction } from './routes/acl-operations.ts'
 import { registryErrorResponse } from './routes/error-response.ts'
-import { registryRoutes } from './routes/registry-routes.ts'
+import { registryOpenApi, registryRoutes } from './routes/registry-routes.ts'
 import { checkAccess } from './routes/request-authorization.ts'
 import { RouteContext } from './routes/route-context.ts'
 import type { ServerIdentity } from './routes/server-metadata.ts'
+import { subjectSummaryRoutes } from './routes/subject-summaries.ts'
 import { MEDIA_TYPES } from './setting-keys.ts'
 import type { RegistryValues } from './settings.ts'
 import { instanceTls, listenerExpiry, listenerTls } from './tls-options.ts'
@@ -35,6 +37,7 @@ export type ServeOptions = {
   /** The callbacks that update the metrics. */
   readonly measurements: Pick<RegistryMetrics, 'onResponse' | 'onConnection' | 'onCertificates'>
   readonly isReady: () => boolean
+  readonly whyNotReady: () => string | undefined
   /** What the pages of the console learn of. */
   readonly changes: ChangeFeed
   /** Absent: `/dek-registry` is not served. */
@@ -48,7 +51,7 @@ function leadershipOf({ leadership }: Registry): { readonly isLeader: boolean; r
 
 /** Starts the HTTP server of a registry. */
 export async function serveRegistry(registry: Registry, options: ServeOptions): Promise<HttpServer> {
-  const { settings, identity, logger, metrics, measurements, isReady, dekRegistry, changes } = options
+  const { settings, identity, logger, metrics, measurements, isReady, whyNotReady, dekRegistry, changes } = options
   const auditLog = await openAuditLog(settings, { program: 'registry', logger, metrics, describe: auditedAction })
   const clientTls = instanceTls(settings)
   const serverTls = listenerTls(settings)
@@ -76,18 +79,20 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       logger,
       routes: async (app) => {
         await registryRoutes(app, routeContext, identity, dekRegistry)
-        if (settings['ui.enabled'])
+        if (settings['ui.enabled']) {
           consoleRoutes(app, {
             program: 'registry',
             runtimes: ownRuntime,
             changes,
             status: () => leadershipOf(registry),
           })
+          subjectSummaryRoutes(app, routeContext)
+        }
       },
+      openApi: registryOpenApi(identity.version),
       addsRequestId: true,
       onResponse: measurements.onResponse,
       onConnection: measurements.onConnection,
-      stateRevision: () => routeContext.view.revision,
       mapError: (error) => registryErrorResponse(error, routeContext.profile),
       ...mediaTypes(settings),
       // Browsers send cross-site requests without a content type without a CORS preflight, and with the user's
@@ -95,7 +100,9 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       requiresContentType: authentication !== undefined,
       ...(metrics ? { metrics } : {}),
       isReady,
+      whyNotReady,
       compress: settings['compression.enable'],
+      parseBody: parseJsonAsWritten,
       parseLarge: (bytes) => registry.parseLargeBody(bytes),
       ...limits(settings),
       ...(serverTls ? { tls: serverTls.read() } : {}),
@@ -166,7 +173,7 @@ function accessControl(
     kind: 'subjects',
     policy,
     roles: ROLES.filter((role) => allowed.includes('*') || allowed.includes(role)),
-    publicPaths: [...PUBLIC_CONSOLE_PATHS, ...settings['authentication.skip.paths']],
+    publicPaths: settings['authentication.skip.paths'],
     check: (request) => checkAccess(request, routeContext),
   }
 }

@@ -79,7 +79,9 @@ export const shape = z.object({
     .describe('Topic that stores schemas, configs and modes.'),
   'brokerstore.topic.replication.factor': integerSetting({ min: 1, max: 32_767 })
     .default(3)
-    .describe('Replication factor of a new topic. Limited to the number of brokers.'),
+    .describe(
+      'Replication factor of a new topic. With fewer brokers, the topic is created with one replica for each, and the log warns.',
+    ),
   'brokerstore.topic.skip.validation': booleanSetting()
     .default(false)
     .describe(
@@ -131,7 +133,7 @@ export const shape = z.object({
   'schema.reject.empty.subject': booleanSetting().default(false).describe('Rejects the empty subject name and `*`.'),
   'schema.cache.size': integerSetting({ min: 1 })
     .default(1_000)
-    .describe('Maximum number of parsed schemas, and of texts, in the caches. The other texts are held compressed.'),
+    .describe('Maximum number of parsed schemas in the cache.'),
   'schema.cache.expiry.ms': milliseconds(300_000, 0).describe(
     'Time after its last use at which a parsed schema expires, in milliseconds.',
   ),

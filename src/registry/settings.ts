@@ -1,3 +1,4 @@
+import { ineffectiveConnectionSettings } from '../broker/client-settings.ts'
 import { UserError } from '../common/errors.ts'
 import { readSettings, type Setting, type Settings, type SettingsSpec, settingsWithPrefix } from '../config/settings.ts'
 import { settingsFromEnvironment } from '../config/settings-sources.ts'
@@ -24,7 +25,9 @@ export function registrySettings(written: readonly Setting[]): RegistrySettings 
   const error = contradiction(values)
   if (error !== undefined) throw new UserError('invalid_settings', error)
   const listeners = values.listeners.length > 0 ? values.listeners : [`http://0.0.0.0:${values.port ?? 8081}`]
-  return { ...settings, values: { ...values, listeners } }
+  const ineffective = Object.entries(ineffectiveConnectionSettings(Object.keys(brokerSettings(settings))))
+  const warnings = ineffective.map(([key, reason]) => `brokerstore.${key} has no effect: ${reason}`)
+  return { ...settings, values: { ...values, listeners }, warnings: [...settings.warnings, ...warnings] }
 }
 
 /**

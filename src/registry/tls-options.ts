@@ -1,4 +1,5 @@
-import type { AgentOptions, ServerOptions } from 'node:https'
+import type { ServerOptions } from 'node:https'
+import type { ClientTls } from '../common/http-agent.ts'
 import { type CertificateExpiry, certificateExpiry } from '../tls/certificate-expiry.ts'
 import type { SslSettings } from '../tls/keystores.ts'
 import { type TlsSource, tlsSource } from '../tls/tls-material.ts'
@@ -26,7 +27,7 @@ export function listenerExpiry(values: RegistryValues): CertificateExpiry {
 }
 
 /** The TLS options for requests to the leader: the client certificate of this instance and its truststore. */
-export function instanceTls(values: RegistryValues): TlsSource<AgentOptions> {
+export function instanceTls(values: RegistryValues): TlsSource<ClientTls> {
   const anyHost = values['ssl.endpoint.identification.algorithm'] === ''
   return tlsSource(sslOf(values), anyHost ? { checkServerIdentity: () => undefined } : {})
 }

@@ -1,6 +1,16 @@
 import { z } from 'zod'
+import { trimAsJava } from '../common/trim-as-java.ts'
 import { ConfigError, type ConfigProblem } from './errors.ts'
-import { type ConfigType, FIELD_META, type FieldMeta, type Importance, WHOLE_SENTENCE, type Width } from './fields.ts'
+import {
+  type ConfigType,
+  FIELD_META,
+  type FieldMeta,
+  type Importance,
+  listItems,
+  printedValue,
+  WHOLE_SENTENCE,
+  type Width,
+} from './fields.ts'
 import type { Reaches } from './host-access.ts'
 
 /** A configuration key as `/validate`, forms and the reference page describe it. */
@@ -48,7 +58,7 @@ export function validateConfig(spec: z.ZodObject, raw: RawConfig): readonly Conf
   const problems = parsed.success ? [] : problemsOf(spec, raw, parsed.error)
   return describeConfig(spec).map(({ name, type, defaultValue }) => {
     const errors = problems.filter(({ key }) => key === name).map(({ message }) => message)
-    const written = known[name]
+    const written = known[name] === undefined ? undefined : printedValue(type, known[name])
     const value = errors.length > 0 ? (written ?? null) : (written ?? defaultValue)
     return { name, value: type === 'PASSWORD' && value !== null ? HIDDEN : value, errors }
   })
@@ -135,7 +145,7 @@ function knownPart(spec: z.ZodObject, raw: RawConfig): RawConfig {
   const isOpen = readsOtherKeys(spec)
   const known = Object.entries(raw).flatMap(([key, value]) => {
     if (!Object.hasOwn(spec.shape, key)) return isOpen ? [[key, value] as const] : []
-    return [[key, isVerbatim(spec.shape[key] as z.ZodType) ? value : value.trim()] as const]
+    return [[key, isVerbatim(spec.shape[key] as z.ZodType) ? value : trimAsJava(value)] as const]
   })
   return Object.fromEntries(known)
 }
@@ -151,10 +161,25 @@ function problemsOf(spec: z.ZodObject, raw: RawConfig, error: z.ZodError): reado
     const value = raw[key]
     if (issue.code === 'custom' && issue.params?.[WHOLE_SENTENCE]) return { key, message }
     if (!Object.hasOwn(spec.shape, key)) return { key, message }
-    if (value === undefined && define(key, spec.shape[key] as z.ZodType).required) {
+    const { required, type } = define(key, spec.shape[key] as z.ZodType)
+    if (value === undefined && required) {
       return { key, message: `Missing required configuration "${key}" which has no default value.` }
     }
-    const shown = define(key, spec.shape[key] as z.ZodType).type === 'PASSWORD' ? HIDDEN : value
-    return { key, message: `Invalid value ${shown ?? null} for configuration ${key}: ${message}` }
+    const trimmed = isVerbatim(spec.shape[key] as z.ZodType) ? value : value && trimAsJava(value)
+    const shown = isTypeProblem(message) ? value : trimmed
+    return { key, message: `Invalid value ${shownValue(type, shown, message)} for configuration ${key}: ${message}` }
   })
+}
+
+/** The value in a message: as written if it has another type, else as Java prints the parsed value. */
+function shownValue(type: ConfigType, value: string | undefined, message: string): string | null {
+  if (value === undefined) return null
+  if (type === 'PASSWORD') return HIDDEN
+  if (isTypeProblem(message)) return value
+  return type === 'LIST' ? `[${listItems(value).join(', ')}]` : printedValue(type, value)
+}
+
+/** Whether a message says that a value does not have the type of its key. */
+export function isTypeProblem(message: string): boolean {
+  return /(?:^|: )(?:Not a number of type [A-Z]+|Expected value to be either true or false)$/.test(message)
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { trimAsJava } from '../common/trim-as-java.ts'
 import type { Reaches } from './host-access.ts'
 
 // Types of configuration keys, which are parsed from strings. `.default(…)` and `.optional()` are those of zod; a key with
@@ -33,8 +34,9 @@ export const FIELD_META = 'weir'
 /** Marks a problem whose message already names key and value. */
 export const WHOLE_SENTENCE = 'wholeSentence'
 
-const SHORT_MAX = 2 ** 15 - 1
-const INT_MAX = 2 ** 31 - 1
+/** The number of bits of Java's integers. */
+const BITS = { SHORT: 16, INT: 32, LONG: 64 } as const
+type Whole = keyof typeof BITS
 
 function field<T extends z.ZodType>(schema: T, type: ConfigType, info: FieldInfo): T {
   return schema.meta({ description: info.doc, [FIELD_META]: { ...info, type } satisfies FieldMeta }) as T
@@ -61,14 +63,14 @@ export function className(info: FieldInfo) {
 }
 
 export function short(info: FieldInfo & Limits) {
-  return field(whole('SHORT', { min: -SHORT_MAX - 1, max: SHORT_MAX, ...info }), 'SHORT', info)
+  return field(whole('SHORT', info), 'SHORT', info)
 }
 
 export function int(info: FieldInfo & Limits) {
-  return field(whole('INT', { min: -INT_MAX - 1, max: INT_MAX, ...info }), 'INT', info)
+  return field(whole('INT', info), 'INT', info)
 }
 
-/** An integer of up to 53 bits. */
+/** An integer of up to 53 bits, unless `max` and `min` permit more: it is then rounded. */
 export function long(info: FieldInfo & Limits) {
   return field(whole('LONG', { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER, ...info }), 'LONG', info)
 }
@@ -95,19 +97,45 @@ export function boolean(info: FieldInfo) {
 
 /** Values separated by commas; white space around them is trimmed. */
 export function list(info: FieldInfo) {
-  const schema = z.string().transform((line) => line.split(',').flatMap((item) => item.trim() || []))
+  const schema = z.string().transform((line) => listItems(line).filter((item) => item !== ''))
   return field(schema, 'LIST', info)
 }
 
-/** One of several words, case-insensitive. The result is spelled as in `words`. */
-export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words, info: FieldInfo) {
+/**
+ * The items of a value of type LIST as Kafka's `ConfigDef` reads it: an empty text has none, and items between commas may be empty.
+ */
+export function listItems(text: string): readonly string[] {
+  const trimmed = trimAsJava(text)
+  return trimmed === '' ? [] : trimmed.split(',').map((item) => trimAsJava(item))
+}
+
+export type OneOfInfo = FieldInfo & {
+  /** Whether a word must be spelled as in `words`. Default: the case is ignored. */
+  readonly isCaseSensitive?: boolean
+  /** The message for other words. */
+  readonly problem?: string
+}
+
+/** One of several words. The result is spelled as in `words`. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(
+  words: Words,
+  { isCaseSensitive = false, problem = `String must be one of: ${words.join(', ')}`, ...info }: OneOfInfo,
+) {
+  const folded = (word: string) => (isCaseSensitive ? word : word.toLowerCase())
   const schema = z.string().transform((word, context): Words[number] => {
-    const found = words.find((known) => known.toLowerCase() === word.toLowerCase())
+    const found = words.find((known) => folded(known) === folded(word))
     if (found !== undefined) return found
-    context.addIssue({ code: 'custom', message: `String must be one of: ${words.join(', ')}` })
+    context.addIssue({ code: 'custom', message: problem })
     return z.NEVER
   })
   return field(schema, 'STRING', { recommended: words, ...info })
+}
+
+/** The text of a value as Kafka's `ConfigDef` prints it after parsing: `+3` is `3`, `TRUE` is `true`, `a , b` is `a,b`. */
+export function printedValue(type: ConfigType, text: string): string {
+  if (type === 'BOOLEAN') return text.toLowerCase()
+  if (type === 'LIST') return listItems(text).join(',')
+  return Object.hasOwn(BITS, type) && WHOLE_NUMBER.test(text) ? String(BigInt(text.replace('+', ''))) : text
 }
 
 /**
@@ -136,11 +164,19 @@ export function addProblem(context: z.core.$RefinementCtx, key: string, message:
 
 type Limits = { readonly min?: number; readonly max?: number }
 
-function whole(type: 'SHORT' | 'INT' | 'LONG', { min, max }: Required<Limits>) {
+const WHOLE_NUMBER = /^[-+]?\d{1,40}$/
+
+function whole(type: Whole, { min = -Infinity, max = Infinity }: Limits) {
   return z
     .string()
-    .regex(/^[-+]?\d+$/, `Not a number of type ${type}`)
+    .refine((text) => isWhole(text, BITS[type]), `Not a number of type ${type}`)
     .transform(Number)
     .refine((value) => value >= min, `Value must be at least ${min}`)
     .refine((value) => value <= max, `Value must be no more than ${max}`)
+}
+
+function isWhole(text: string, bits: number): boolean {
+  if (!WHOLE_NUMBER.test(text)) return false
+  const value = BigInt(text.replace('+', ''))
+  return BigInt.asIntN(bits, value) === value
 }

@@ -47,8 +47,11 @@ export function isNotAllowed(error: unknown): boolean {
   return error instanceof Error && (error as { readonly code?: unknown }).code === 'not_allowed'
 }
 
-/** What a value refers to. `path`: a file or directory; `url`: URLs or hosts, separated by commas; `listener`: a URL to listen on. */
-export type Reaches = 'path' | 'url' | 'listener'
+/**
+ * What a value refers to. `path`: a file or directory; `url`: URLs or hosts, separated by commas; `listener`: a URL to listen on;
+ * `read topic` and `written topic`: names of topics, separated by commas.
+ */
+export type Reaches = 'path' | 'url' | 'listener' | 'read topic' | 'written topic'
 
 /** Access to files and the network, which plugins receive beside their configuration. */
 export type HostAccess = { readonly files: FileAccess; readonly network: NetworkAccess }

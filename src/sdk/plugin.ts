@@ -2,7 +2,6 @@ import type { z } from 'zod'
 import type { ConfigProblem } from './errors.ts'
 import type { FileAccess, HostAccess } from './host-access.ts'
 import type { ConnectRecord, Position, RecordHeader, SinkRecord, SourceRecord } from './record.ts'
-import type { RowBatch, SourceBatch } from './row-batch.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -22,6 +21,16 @@ export type PluginInfo<Config extends z.ZodObject> = {
   /** Markdown for the reference page: guarantees and limits. */
   readonly notes?: string
   readonly config: Config
+  /** Without it, keys that a plugin with `catchall` does not define are never reported as unknown. */
+  readonly otherKeys?: OtherKeys
+}
+
+/** What a plugin with `catchall` knows about keys that it does not define, so that a misspelled key is reported. */
+export type OtherKeys = {
+  /** Regular expressions, in Java's syntax, for whole keys: those that it reads, and those that are known to have no effect. */
+  readonly known: readonly string[]
+  /** The present names of keys of former versions. */
+  readonly former: Readonly<Record<string, string>>
 }
 
 /** What every task receives. `signal` is aborted when the task must stop. */
@@ -145,7 +154,7 @@ export type SourceTransaction = {
 }
 
 /**
- * The files and the network that the validation of a connector may access. `signal` is aborted after 15 s: the validation then
+ * The files and the network that the validation of a connector may access. `signal` is aborted after 60 s: the validation then
  * returns the problems that it has found.
  */
 export type ValidationUse = HostAccess & { readonly signal: AbortSignal }
@@ -185,7 +194,7 @@ export type SourceConnector<Config extends z.ZodObject = z.ZodObject> = Connecto
    * back-pressure. Yield an empty batch when there is no data. Returning ends the task; throwing fails it. After a
    * `RetriableError` it is called again, and `resumeFrom` returns the offset of the last batch that was yielded.
    */
-  poll(context: SourceContext<z.infer<Config>>): AsyncIterable<SourceBatch>
+  poll(context: SourceContext<z.infer<Config>>): AsyncIterable<readonly SourceRecord[]>
   /** Throws for offsets that the source cannot resume from. If absent, offsets cannot be altered through the REST API. */
   alterOffsets?(
     config: z.infer<Config>,
@@ -285,15 +294,7 @@ export type ConverterInstance = {
     value: unknown,
   ) => Uint8Array | null | Promise<Uint8Array | null>
   readonly toConnect: (topic: string, bytes: Uint8Array | null) => SchemaAndValue | Promise<SchemaAndValue>
-  /**
-   * Returns a function that encodes values of this schema from the columns of a batch, with the same result as `fromConnect`. It
-   * is undefined for a schema that needs `fromConnect`, and before the first record of the schema was converted.
-   */
-  readonly rowWriter?: (topic: string, schema: Schema) => EncodeRow | undefined
 }
-
-/** Encodes the value of a row. Returns undefined for a row that needs `fromConnect`, such as one that fails there. */
-export type EncodeRow = (batch: RowBatch, row: number) => Uint8Array | undefined
 
 /** Whether a converter is for keys or values, and its access to the host. */
 export type ConverterUse = HostAccess & { readonly isKey: boolean }

@@ -16,7 +16,6 @@ import type {
   TopicRecord,
 } from './plugin.ts'
 import type { Position, SinkRecord, SourceRecord } from './record.ts'
-import { toSourceRecords } from './row-batch.ts'
 import { UNRESTRICTED } from './unrestricted-access.ts'
 
 // Runs a task of a connector in memory, without worker and broker, for tests of the connector.
@@ -85,7 +84,7 @@ export function runSource<Config extends z.ZodObject>(
   const nextBatch = async () => {
     const { done, value } = await batches.next()
     if (done) throw new Error(`the source ended; ${held.length} of its records were not taken`)
-    return toSourceRecords(value)
+    return value
   }
   return {
     rejected,

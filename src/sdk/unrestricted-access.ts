@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { constants, mkdir, open, realpath } from 'node:fs/promises'
+import { constants, open, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { createDirectories } from '../common/create-directories.ts'
 import type { HostAccess } from './host-access.ts'
 
 /** Access without restrictions: for workers without an access policy, and for tests of plugins. */
@@ -11,7 +12,7 @@ export const UNRESTRICTED: HostAccess = {
     open: (path, flags = 'r') => open(path, flags),
     readFileSync: (path) => readFileSync(path),
     openDirectory: async (path, { create = false } = {}) => {
-      if (create) await mkdir(path, { recursive: true })
+      if (create) createDirectories(path)
       return {
         path,
         openEntry: (name) => open(join(path, name), constants.O_RDONLY | constants.O_NOFOLLOW),

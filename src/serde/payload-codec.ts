@@ -1,5 +1,6 @@
 import type { ParsedAvro } from '../formats/avro/avro-format.ts'
-import type { FieldTransform } from '../formats/field-transform.ts'
+import { defineMember } from '../formats/define-member.ts'
+import type { FieldMask, FieldTransform } from '../formats/field-transform.ts'
 import type { FormatType, ParsedSchema } from '../formats/format.ts'
 import type { MessageType } from '../formats/protobuf/codec.ts'
 import type { SourcedSchema } from './schema-id.ts'
@@ -19,6 +20,13 @@ export type PayloadCodec = {
   resolve(written: unknown): unknown
   /** Returns a copy of the value with its fields transformed. */
   transformFields(value: unknown, transform: FieldTransform): unknown
+  /** Returns a copy of the value without the values of masked fields. Throws a `SchemaError` if they cannot be found. */
+  maskFields(value: unknown, masks: FieldMask): unknown
+  /**
+   * The JSON of a result of `decodeWritten`, as console consumers print it: bytes of Avro are a string with one character for each, as in
+   * Avro's JSON encoding, and messages have protobuf's JSON. It may contain bigints, for `printExactJson`.
+   */
+  toJson(written: unknown): unknown
 }
 
 /** A `PayloadCodec`, with the bytes that precede its payloads (`head`) and a parser of them. */
@@ -74,16 +82,19 @@ const FORMATS: Readonly<Record<FormatType, () => Promise<SerdeFormat>>> = {
           decodeWritten: written.decode,
           resolve: (value) => (resolving ? resolving.decode(written.encode(value)) : value),
           transformFields: (value, transform) => transformAvroFields(schema, value, transform),
+          maskFields: (value, masks) => transformAvroFields(schema, value, unchanged, masks),
+          toJson: avroJson,
         })
       },
     }
   },
 
   async JSON() {
-    const [{ jsonFormat }, { jsonCodec }, { jsonFieldTransformer }] = await Promise.all([
+    const [{ jsonFormat }, { jsonCodec }, { jsonFieldTransformer }, { jsonFieldMasker }] = await Promise.all([
       import('../formats/json/json-schema-format.ts'),
       import('../formats/json/codec.ts'),
       import('../formats/json/transform-fields.ts'),
+      import('../formats/json/mask-fields.ts'),
     ])
     const parse = (source: SourcedSchema, validation: 'strict' | 'loose') =>
       wrapSchemaErrors('invalid_schema', () => jsonFormat.parse(source, { validation }))
@@ -93,6 +104,7 @@ const FORMATS: Readonly<Record<FormatType, () => Promise<SerdeFormat>>> = {
         const { name } = parse(source, 'loose')
         const { encode, decode, check } = wrapSchemaErrors('invalid_schema', () => jsonCodec(source, { validate }))
         let transformFields: PayloadCodec['transformFields'] | undefined
+        let maskFields: PayloadCodec['maskFields'] | undefined
         return withoutHead(name, {
           encode,
           decode,
@@ -105,6 +117,11 @@ const FORMATS: Readonly<Record<FormatType, () => Promise<SerdeFormat>>> = {
             transformFields ??= jsonFieldTransformer(source)
             return transformFields(value, transform)
           },
+          maskFields(value, masks) {
+            maskFields ??= jsonFieldMasker(source)
+            return maskFields(value, masks)
+          },
+          toJson: (value) => value,
         })
       },
     }
@@ -123,10 +140,10 @@ const FORMATS: Readonly<Record<FormatType, () => Promise<SerdeFormat>>> = {
         wrapSchemaErrors('invalid_schema', () => {
           const messages = new ProtobufMessages(source)
           const written = messages.find(message)
-          const tags = messages.fieldTags()
+          const tags = messages.tagsByName()
           const codecs = new Map<string, PayloadCodec>()
           const codecOf = (place: MessageType): PayloadCodec => {
-            const { encode, decode } = messages.codec(place)
+            const { encode, decode, toJson } = messages.codec(place)
             return {
               encode,
               decode,
@@ -134,6 +151,9 @@ const FORMATS: Readonly<Record<FormatType, () => Promise<SerdeFormat>>> = {
               resolve: (value) => value,
               transformFields: (value, transform) =>
                 transformProtobufFields(messages.descriptor(place), value, tags, transform),
+              maskFields: (value, masks) =>
+                transformProtobufFields(messages.descriptor(place), value, tags, unchanged, masks),
+              toJson,
             }
           }
           const codecAt = (indexes: readonly number[]): PayloadCodec => {
@@ -153,6 +173,18 @@ const FORMATS: Readonly<Record<FormatType, () => Promise<SerdeFormat>>> = {
         }),
     }
   },
+}
+
+const unchanged: FieldTransform = (_field, _type, value) => value
+
+function avroJson(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1')
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
+  if (Array.isArray(value)) return value.map(avroJson)
+  if (typeof value !== 'object' || value === null) return value
+  const copy: Record<string, unknown> = {}
+  for (const [name, member] of Object.entries(value)) defineMember(copy, name, avroJson(member))
+  return copy
 }
 
 /** Builds the codec of a format that has no message index. */

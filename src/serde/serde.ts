@@ -9,7 +9,7 @@ import { resolveDefinition, type SchemaDefinition } from './schema-definition.ts
 import { fetchSchema, findWriteSchema, type SchemaIdPolicy, type SourcedSchema } from './schema-id.ts'
 import { SerdeError, wrapRequestErrors, wrapSchemaErrors } from './serde-error.ts'
 import { type SubjectNameStrategy, subjectNaming } from './subject-name-strategy.ts'
-import { bufferOf, frame, type RecordHeaders, type SchemaId, unframe, unframeHeader } from './wire-format.ts'
+import { bufferOf, frame, type RecordHeaders, type SchemaId, unframeRecord } from './wire-format.ts'
 
 // `weir/serde`: serializers and deserializers for Confluent's wire format with a schema registry.
 
@@ -163,7 +163,7 @@ export function createDeserializer<Value = unknown>(options: DeserializerOptions
   return {
     async deserialize(bytes, headers = {}, topic) {
       if (bytes === null) return null
-      const { id, data } = framed(bytes, unframeHeader(headers, isKey))
+      const { id, data } = unframeRecord(bytes, headers, isKey)
       const read = await getOrFetch(readers, id, () => openReader(id))
       return read(data, topic) as Value
     },
@@ -181,14 +181,6 @@ async function readRuled(rules: SchemaRules, { payload, codec }: Opened, subject
 
 function fieldsOf(codec: PayloadCodec): TransformFields {
   return (value, transform) => wrapSchemaErrors('invalid_data', () => codec.transformFields(value, transform))
-}
-
-/**
- * A schema id in a header takes precedence. Then the bytes have no prefix, and the header also contains the message
- * index.
- */
-function framed(bytes: Uint8Array, head: ReturnType<typeof unframeHeader>): ReturnType<typeof unframe> {
-  return head ? { id: head.id, data: Buffer.concat([head.data, bytes]) } : unframe(bytes)
 }
 
 async function parse(source: SourcedSchema, validation: 'strict' | 'loose'): Promise<ParsedSchema> {

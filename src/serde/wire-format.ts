@@ -1,3 +1,5 @@
+import { BinaryReader } from '../common/binary-reader.ts'
+import { BinaryWriter } from '../common/binary-writer.ts'
 import { SerdeError } from './serde-error.ts'
 
 // The data is preceded by a zero byte and the schema id (4 bytes, big-endian), or by a one and the schema's GUID (16
@@ -58,6 +60,15 @@ export function unframeHeader(headers: RecordHeaders, isKey: boolean): ReturnTyp
   return unframe(typeof value === 'string' ? Buffer.from(value, 'latin1') : value)
 }
 
+/**
+ * Splits the schema id from the data of a record, whose headers take precedence. Then the bytes have no prefix, and the header also
+ * contains the message index. Throws a `SerdeError` with the code `not_framed`.
+ */
+export function unframeRecord(bytes: Uint8Array, headers: RecordHeaders, isKey: boolean): ReturnType<typeof unframe> {
+  const head = unframeHeader(headers, isKey)
+  return head ? { id: head.id, data: Buffer.concat([head.data, bytes]) } : unframe(bytes)
+}
+
 export function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
@@ -68,39 +79,18 @@ export function bufferOf(bytes: Uint8Array): Buffer {
  */
 export function frameIndexes(indexes: readonly number[]): Buffer {
   if (indexes.length === 1 && indexes[0] === 0) return Buffer.of(0)
-  return Buffer.from([indexes.length, ...indexes].flatMap(zigzag))
+  const writer = new BinaryWriter(8).zigzag(indexes.length)
+  for (const index of indexes) writer.zigzag(index)
+  return writer.bytes
 }
 
 /** Throws a `SerdeError` with the code `not_framed`. */
 export function unframeIndexes(bytes: Buffer): { readonly indexes: readonly number[]; readonly data: Buffer } {
-  const reader = { bytes, at: 0 }
-  const count = readZigzag(reader)
-  if (count < 0 || count > DEPTH_MAX) throw noIndexes(bytes)
-  const indexes = Array.from({ length: count }, () => readZigzag(reader))
-  return { indexes: count === 0 ? [0] : indexes, data: bytes.subarray(reader.at) }
-}
-
-function zigzag(value: number): readonly number[] {
-  const bytes: number[] = []
-  let left = value * 2
-  while (left >= 0x80) {
-    bytes.push((left & 0x7f) | 0x80)
-    left >>>= 7
-  }
-  return [...bytes, left]
-}
-
-function readZigzag(reader: { readonly bytes: Buffer; at: number }): number {
-  let value = 0
-  for (let shift = 0; shift < 32; shift += 7) {
-    const byte = reader.bytes[reader.at++]
-    if (byte === undefined) throw noIndexes(reader.bytes)
-    value |= (byte & 0x7f) << shift
-    if (byte < 0x80) return (value >>> 1) ^ -(value & 1)
-  }
-  throw noIndexes(reader.bytes)
-}
-
-function noIndexes(bytes: Buffer): SerdeError {
-  return new SerdeError('not_framed', `expected the indexes of a Protobuf message, got ${bytes.toString('hex', 0, 8)}`)
+  const noIndexes = () =>
+    new SerdeError('not_framed', `expected the indexes of a Protobuf message, got ${bytes.toString('hex', 0, 8)}`)
+  const reader = new BinaryReader(bytes, noIndexes)
+  const count = reader.zigzag32()
+  if (count < 0 || count > DEPTH_MAX) throw noIndexes()
+  const indexes = Array.from({ length: count }, () => reader.zigzag32())
+  return { indexes: count === 0 ? [0] : indexes, data: reader.view(reader.remaining) }
 }

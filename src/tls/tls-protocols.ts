@@ -31,6 +31,15 @@ export function listenerProtocols(ssl: SslSettings): SecureContextOptions {
   }
 }
 
+/** The same for a client: what is not set is left to Node.js. */
+export function clientProtocols(ssl: SslSettings): SecureContextOptions {
+  const suites = ssl['ssl.cipher.suites']
+  return {
+    ...versionsOf(ssl['ssl.enabled.protocols']),
+    ...(suites ? { ciphers: ciphersOf(suites).join(':') } : {}),
+  }
+}
+
 /** Older versions are ignored, as in Java, because configurations of old clusters list them. */
 function versionsOf(list = ''): Pick<SecureContextOptions, 'minVersion' | 'maxVersion'> {
   const named = commaSeparated(list)

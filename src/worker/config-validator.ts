@@ -10,6 +10,7 @@ import { ProcessPluginHost } from './isolation/plugins/process-plugin-host.ts'
 import { workerSettings } from './settings.ts'
 import { isExactlyOnce } from './startup/create-work-reconciler.ts'
 import { converterDefaults, overridePolicyOf } from './startup/derived-settings.ts'
+import { NO_PROGRAM_TOPICS, TopicPolicies } from './topic-access/topic-policies.ts'
 import { validateUnresolved } from './validation/placeholder-validation.ts'
 import { type ValidationContext, validateConnector } from './validation/validate-connector.ts'
 
@@ -44,6 +45,8 @@ export async function openConfigValidator(
     workerDefaults: converterDefaults(settings),
     overrides: overridePolicyOf(settings),
     access: hostAccess(access.host),
+    topics: new TopicPolicies(settings, NO_PROGRAM_TOPICS, {}),
+    isDataTopic: () => false,
   }
   return {
     has: (className) => findAnyConnector(plugins.catalog, { 'connector.class': className }) !== undefined,

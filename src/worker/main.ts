@@ -1,4 +1,5 @@
 import type { Broker } from '../broker/broker.ts'
+import { ineffectiveConnectionSettings } from '../broker/client-settings.ts'
 import type { TaskId } from '../clients/worker-client.ts'
 import { systemClock } from '../common/clock.ts'
 import { watchContent } from '../common/file-watcher.ts'
@@ -8,13 +9,13 @@ import type { Metrics } from '../common/metrics-registry.ts'
 import { packageVersion } from '../common/package-version.ts'
 import type { Setting } from '../config/settings.ts'
 import { ChangeFeed } from '../console/change-feed.ts'
+import type { PermissionPolicy } from '../http/permissions.ts'
+import { openPermissions } from '../http/permissions-file.ts'
 import { ineffectiveKeys } from './configuration/client-settings.ts'
 import { ConfigResolver, createProviders } from './configuration/config-resolver.ts'
+import { ConnectorBrokers } from './configuration/connector-brokers.ts'
 import { LiteralSecrets } from './configuration/literal-secrets.ts'
 import { watchPlaceholders } from './configuration/placeholder-watch.ts'
-import { ConnectorDeadLetters } from './dead-letters/connector-dead-letters.ts'
-import { DeadLetterReader } from './dead-letters/dead-letter-reader.ts'
-import { Herder } from './herder/herder.ts'
 import type { LeaderDuties } from './herder/leader-duties.ts'
 import { configuredWork } from './herder/work-plan.ts'
 import type { WorkReconciler } from './herder/work-reconciler.ts'
@@ -22,43 +23,38 @@ import type { WorkRunner } from './herder/work-runner.ts'
 import { ALL_ACCESS } from './host-access/connector-access.ts'
 import { hostAccess } from './host-access/host-access.ts'
 import { pluginLimits } from './isolation/plugins/plugin-limits.ts'
-import { ProcessPluginHost, type ProcessPluginHostOptions } from './isolation/plugins/process-plugin-host.ts'
+import { ProcessPluginHost } from './isolation/plugins/process-plugin-host.ts'
 import { PeerClient } from './membership/peer-client.ts'
 import { LogLevels } from './observability/log-levels.ts'
 import { registerPluginMetrics } from './observability/plugin-metrics.ts'
 import { registerWorkerMetrics } from './observability/worker-metrics.ts'
-import { ConnectorOffsets } from './offsets/connector-offsets.ts'
 import { peerTls, startRestServer } from './rest-server.ts'
 import type { ConnectorActivityRoutes } from './routes/connector-activity.ts'
 import { mustRefuseUnsigned, pluginSettings, type WorkerSettings, workerSettings } from './settings.ts'
 import { startConnectorActivity } from './startup/connector-activity.ts'
-import { createWorkReconciler, isExactlyOnce } from './startup/create-work-reconciler.ts'
-import {
-  advertisedUrl,
-  clientSettingsOf,
-  converterDefaults,
-  GROUP_PROTOCOLS,
-  overridePolicyOf,
-} from './startup/derived-settings.ts'
+import { createHerder } from './startup/create-herder.ts'
+import { createWorkReconciler } from './startup/create-work-reconciler.ts'
+import { advertisedUrl, clientSettingsOf, GROUP_PROTOCOLS } from './startup/derived-settings.ts'
 import { GroupReference } from './startup/group-reference.ts'
-import { type LoadedPluginHost, openIsolation, type WorkerIsolation } from './startup/open-isolation.ts'
+import { type IsolationOptions, openIsolation, type WorkerIsolation } from './startup/open-isolation.ts'
+import { openRecordAccess } from './startup/open-record-access.ts'
 import { WorkerEvents } from './startup/worker-events.ts'
 import type { ConfigState } from './stores/config-state.ts'
 import { openStores, type Stores } from './stores/open-stores.ts'
+import type { TopicAccess } from './topic-access/topic-access.ts'
+import { NO_PROGRAM_TOPICS, type ProgramTopics, TopicPolicies } from './topic-access/topic-policies.ts'
 
 export { secretKeysOf } from './configuration/connector-secret-keys.ts'
 export { resolveSettings } from './startup/resolve-settings.ts'
 
-export type WorkerDependencies = {
+export type WorkerDependencies = Pick<IsolationOptions, 'openPlugins' | 'openTaskProcess' | 'ownFiles'> & {
   readonly broker: Broker
   readonly logger: Logger
   readonly metrics: Metrics
-  /** Whether a task thread is started together with the worker, so that the first task starts faster. Default: false. */
+  /** Whether a task process is started together with the worker, so that the first task starts faster. Default: false. */
   readonly isWarm?: boolean
-  /** Opens the plugins. Default: in processes of their own. */
-  readonly openPlugins?: (options: ProcessPluginHostOptions) => Promise<LoadedPluginHost>
-  /** Files and directories of the worker that no setting names, such as its configuration file. Connectors may not use them. */
-  readonly ownFiles?: readonly string[]
+  /** Topics and groups of the other programs of this process. Connectors may not use them. */
+  readonly ownTopics?: ProgramTopics
   /** Called with the name of a connector whose configuration, target state or status changed, on any worker. */
   readonly onChange?: (connector: string) => void
   /**
@@ -78,6 +74,7 @@ const STATUS_WRITE_MS_MAX = 5_000
 type Startup = {
   readonly settings: WorkerSettings
   readonly broker: Broker
+  readonly brokers: ConnectorBrokers
   readonly metrics: Metrics
   readonly root: Logger
   readonly logger: Logger
@@ -87,6 +84,8 @@ type Startup = {
   readonly stores: Stores
   readonly isolation: WorkerIsolation
   readonly resolver: ConfigResolver
+  readonly topics: TopicPolicies
+  readonly permissions: () => PermissionPolicy
 }
 
 /**
@@ -102,8 +101,12 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
   secrets.add(settings.secrets)
   logWarnings(settings, logger)
   return startAll(logger, async (life) => {
-    const { openPlugins, ownFiles, isWarm = false } = dependencies
-    const isolation = await openIsolation({ settings, broker, levels, life, openPlugins, ownFiles })
+    const { openPlugins, openTaskProcess, ownFiles, ownTopics = NO_PROGRAM_TOPICS, isWarm = false } = dependencies
+    const permissions = openPermissions(settings.values, root, ({ connectors }) => topics.setRules(connectors))
+    life.onStop('permissions', () => permissions.close())
+    const topics = new TopicPolicies(settings, ownTopics, permissions.current().connectors)
+    const isolated = { settings, broker, topics, levels, life, openPlugins, openTaskProcess, ownFiles }
+    const isolation = await openIsolation(isolated)
     const { plugins, tasks } = isolation
     for (const { isWarning, ...fault } of plugins.faults) {
       if (isWarning) logger.warn(fault, 'a class of a plugin location is not used')
@@ -118,9 +121,11 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       onChange(connector)
       changes.publish({ kind: 'connector', name: connector })
     }
+    events.on('status', ({ connector }) => onConnectorChange(connector))
     // Registered first, so that the secrets of a record are masked in what later listeners log.
     events.on('configRecord', (record) => literals.apply(record))
     events.on('configRecord', (record) => {
+      if (record.kind === 'connector') topics.setConnector(record.connector, record.config ?? undefined)
       if (record.kind === 'logger') levels.apply(record, systemClock.nowMs())
       if (record.kind === 'connector' || record.kind === 'target') onConnectorChange(record.connector)
     })
@@ -128,17 +133,27 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       broker,
       logger,
       settings,
+      topics,
       onConfig: (record) => void events.emit('configRecord', record),
-      onStatus: onConnectorChange,
+      onStatus: (change) => void events.emit('status', change),
       onFailed,
       saveProgress: async (positions) => group.current()?.saveProgress(positions),
     })
     life.onStop('stores', () => stores.close())
     plugins.java?.setOffsetReader((connector, config) => stores.offsets.read(connector, config))
     literals.start(stores.configs.state)
+    for (const { name, config } of stores.configs.state.connectors()) topics.setConnector(name, config)
+    const brokers = new ConnectorBrokers({
+      broker,
+      clients: clientSettingsOf(settings),
+      resolver,
+      access: hostAccess(isolation.access.host),
+      logger,
+    })
     const startup: Startup = {
       settings,
       broker,
+      brokers,
       metrics,
       root,
       logger,
@@ -148,11 +163,14 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       stores,
       isolation,
       resolver,
+      topics,
+      permissions: permissions.current,
     }
     const peers = createPeerClient(startup)
     const { reconciler, runner, leader } = createWorkReconciler({
       settings,
       broker,
+      brokers,
       logger,
       events,
       stores,
@@ -194,8 +212,9 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
 
 function logWarnings(settings: WorkerSettings, logger: Logger): void {
   for (const warning of settings.warnings) logger.warn(warning)
-  const keys = ineffectiveKeys(clientSettingsOf(settings), '')
-  if (keys.length > 0) logger.warn({ keys }, 'these Kafka client settings have no effect in Weir')
+  const ofConnections = ineffectiveConnectionSettings(Object.keys(settings.rest))
+  const keys = { ...ofConnections, ...ineffectiveKeys(clientSettingsOf(settings), '') }
+  if (Object.keys(keys).length > 0) logger.warn({ keys }, 'these Kafka client settings have no effect in Weir')
 }
 
 function createPeerClient({ settings, logger, life, stores }: Startup): PeerClient {
@@ -259,7 +278,8 @@ async function startRest(
     clock: systemClock,
     changes,
     activity,
-    deadLetters: createDeadLetters(startup),
+    permissions: startup.permissions,
+    records: openRecordAccess(startup),
     pluginFaults: startup.isolation.plugins.faults,
     loggers: {
       levels,
@@ -267,7 +287,17 @@ async function startRest(
       setEverywhere: (name, level) => configs.write([{ kind: 'logger', logger: name, level }]),
     },
     routes: {
-      herder: createHerder(startup, reconciler, leader),
+      herder: createHerder({
+        settings,
+        brokers: startup.brokers,
+        stores,
+        isolation: startup.isolation,
+        resolver: startup.resolver,
+        topics: startup.topics,
+        reconciler,
+        leader,
+        haveTasksEnded: group.haveTasksEnded,
+      }),
       info: () => info,
       isReady: () => group.current() !== undefined && stores.failure() === undefined,
       isResponding: () => reconciler.isResponding(),
@@ -294,49 +324,6 @@ async function startRest(
   return server.urls
 }
 
-function createDeadLetters({ settings, broker, life, stores, isolation, resolver }: Startup): ConnectorDeadLetters {
-  const { values } = settings
-  const reader = new DeadLetterReader(broker)
-  life.onStop('dead letters', () => reader.close())
-  return new ConnectorDeadLetters({
-    broker,
-    reader,
-    plugins: isolation.plugins,
-    resolver,
-    connector: (name) => stores.configs.state.connector(name),
-    converterDefaults: converterDefaults(settings),
-    clientDefaults: clientSettingsOf(settings),
-    ownTopics: [values['config.storage.topic'], values['offset.storage.topic'], values['status.storage.topic']],
-  })
-}
-
-function createHerder(startup: Startup, reconciler: WorkReconciler, leader: LeaderDuties): Herder {
-  const { settings, broker, stores, isolation, resolver } = startup
-  const { haveTasksEnded } = startup.group
-  const { values } = settings
-  const { plugins, access } = isolation
-  const { configs, statuses, offsets } = stores
-  const exactlyOnceSources = isExactlyOnce(settings)
-  const fence = exactlyOnceSources ? (name: string) => leader.fenceZombieSourceTasks(name) : undefined
-  return new Herder({
-    plugins,
-    configs,
-    statuses,
-    resolver,
-    reconciler,
-    offsets: new ConnectorOffsets({ broker, plugins, resolver, offsets, fence, haveTasksEnded, clock: systemClock }),
-    validation: {
-      plugins,
-      groupId: values['group.id'],
-      exactlyOnceSources,
-      workerDefaults: converterDefaults(settings),
-      overrides: overridePolicyOf(settings),
-      access: hostAccess(access.host),
-    },
-    topicTracking: { enabled: values['topic.tracking.enable'], resettable: values['topic.tracking.allow.reset'] },
-  })
-}
-
 /** Joins the group and starts the work that the first rebalance assigns. */
 async function joinGroup(startup: Startup, reconciler: WorkReconciler, url: URL): Promise<void> {
   const { settings, broker, logger, life, group, stores } = startup
@@ -358,12 +345,12 @@ async function joinGroup(startup: Startup, reconciler: WorkReconciler, url: URL)
     protocols: GROUP_PROTOCOLS[values['connect.protocol']],
     url: url.href,
     configOffset: () => configs.offset,
-    readConfigs: () => configs.readToEnd(),
+    readConfigs: () => configs.readToEnd(values['worker.sync.timeout.ms']),
     configuredWork: () => configuredWork(configs.state),
     onAssigned: () => reconciler.onAssigned(),
     onLost: () => reconciler.onLost(),
   })
-  await reconciler.onAssigned()
+  await reconciler.start()
 }
 
 function rotateSessionKeys({ life }: Startup, leader: LeaderDuties): void {
@@ -373,6 +360,15 @@ function rotateSessionKeys({ life }: Startup, leader: LeaderDuties): void {
     stopping.abort()
     return rotating
   })
+}
+
+/** The access to topics of a program that writes records for any connector of a worker with these settings. */
+export function recordTopicAccess(written: readonly Setting[]): TopicAccess {
+  // Only these: others may contain placeholders, and are not needed.
+  const named = written.filter(({ key }) =>
+    /^(?:(?:config|offset|status)\.storage\.topic|connector\.topics\.denied)$/.test(key),
+  )
+  return new TopicPolicies(workerSettings(named), NO_PROGRAM_TOPICS, {}).accessOf('')
 }
 
 export type LoadedPlugins = Pick<ProcessPluginHost, 'catalog' | 'faults'>

@@ -50,6 +50,65 @@ type Calls = {
     readonly input: ConverterInput & { readonly original: StoredPayload; readonly edited: PayloadEdit }
     readonly output: Uint8Array
   }
+  /** Passes records through all converters and transformations that a configuration names, as before a sink, and writes nothing. */
+  'preview-records': {
+    readonly input: PreviewInput
+    readonly output: readonly PipelineOutcome[]
+  }
+}
+
+export type PreviewInput = {
+  /** With resolved placeholders. */
+  readonly config: RawConfig
+  /** The settings of the worker for converters. */
+  readonly workerDefaults: RawConfig
+  readonly records: readonly PreviewedStoredRecord[]
+}
+
+/** A record as it is stored in its topic. */
+export type PreviewedStoredRecord = {
+  readonly topic: string
+  readonly partition: number
+  readonly offset: number
+  readonly timestampMs: number
+  readonly key: Uint8Array | null
+  readonly value: Uint8Array | null
+  readonly headers: readonly (readonly [name: string, value: Uint8Array | null])[]
+}
+
+/** Data of Connect as JSON. */
+export type ConnectDataText = {
+  readonly text: string
+  /** Whether the text is only its beginning. */
+  readonly isTruncated: boolean
+  /** The type, and the name if it has one; null without a schema. */
+  readonly schema: string | null
+  /** Why it has no text, such as data that does not match its schema. */
+  readonly problem: string | null
+}
+
+/** A record between two plugins. */
+export type ConnectRecordText = {
+  readonly topic: string
+  readonly timestampMs: number | null
+  readonly key: ConnectDataText
+  readonly value: ConnectDataText
+  readonly headers: readonly { readonly name: string; readonly value: ConnectDataText }[]
+}
+
+/** What the plugins make of one record. */
+export type PipelineOutcome = {
+  /** What the converters read; null if one of them failed. */
+  readonly read: ConnectRecordText | null
+  /** What the last transformation returns; null if the record was dropped or failed. */
+  readonly result: ConnectRecordText | null
+  /** As the headers of a dead letter describe it. */
+  readonly failure: {
+    readonly stage: string
+    readonly className: string
+    readonly exceptionClass: string | null
+    readonly message: string
+  } | null
 }
 
 /** A converter as a connector or, unless `isOfConnector`, the worker configures it. */
@@ -110,10 +169,15 @@ export type SourceOffsetChange = { readonly partition: Position | null; readonly
 export interface PluginHost {
   /** All available plugins. */
   readonly catalog: PluginCatalog
+  /**
+   * A call has the time limit of a request. With `signal` it has none, as `start()` has none in Kafka Connect: it is given up when the
+   * signal aborts, such as when its connector is stopped.
+   */
   call<Operation extends PluginOperation>(
     operation: Operation,
     plugin: PluginName,
     input: PluginInput<Operation>,
+    signal?: AbortSignal,
   ): Promise<PluginOutput<Operation>>
 }
 

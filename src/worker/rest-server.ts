@@ -1,10 +1,12 @@
 import type { ServerOptions } from 'node:https'
 import type { Clock } from '../common/clock.ts'
+import { parseExactJson } from '../common/exact-json.ts'
+import type { ClientTls } from '../common/http-agent.ts'
 import type { Logger } from '../common/logging/logger.ts'
 import type { Metrics } from '../common/metrics-registry.ts'
 import { settingsWithPrefix } from '../config/settings.ts'
 import type { ChangeFeed } from '../console/change-feed.ts'
-import { consoleRoutes, PUBLIC_CONSOLE_PATHS } from '../console/routes/console-routes.ts'
+import { consoleRoutes } from '../console/routes/console-routes.ts'
 import type { AccessControl } from '../http/access-control.ts'
 import { openAuthentication } from '../http/access-control-settings.ts'
 import { openAuditLog } from '../http/audit-log-settings.ts'
@@ -12,22 +14,22 @@ import type { Authentication } from '../http/authentication.ts'
 import { reloadCertificates } from '../http/certificate-reload.ts'
 import { toHttpLimits } from '../http/limit-settings.ts'
 import type { PermissionPolicy, Rights } from '../http/permissions.ts'
-import { openPermissions } from '../http/permissions-file.ts'
 import { addResponseHeaders, parseHeaderRules } from '../http/response-headers.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 import type { PluginFault } from '../plugins/conflict-resolution.ts'
 import { type TlsSource, tlsSource } from '../tls/tls-material.ts'
 import { listenerProtocols } from '../tls/tls-protocols.ts'
-import type { ConnectorDeadLetters } from './dead-letters/connector-dead-letters.ts'
-import type { PeerTls } from './membership/peer-client.ts'
-import { auditedWorkerAction, isInternal } from './routes/acl-operations.ts'
 import { type ConnectorActivityRoutes, connectorActivityRoutes } from './routes/connector-activity.ts'
+import { connectorPreviewRoutes } from './routes/connector-preview.ts'
+import { connectorTopicRoutes } from './routes/connector-topics.ts'
 import { deadLetterRoutes } from './routes/dead-letters.ts'
 import { workerErrorResponse } from './routes/error-response.ts'
 import { type LoggerRoutes, loggerRoutes } from './routes/loggers.ts'
-import { checkWorkerAccess } from './routes/request-authorization.ts'
-import { type WorkerRoutes, workerRoutes } from './routes/worker-routes.ts'
+import { auditedWorkerAction, checkWorkerAccess, isInternal } from './routes/request-authorization.ts'
+import { topicRoutes } from './routes/topics.ts'
+import { type WorkerRoutes, workerOpenApi, workerRoutes } from './routes/worker-routes.ts'
 import type { WorkerSettings } from './settings.ts'
+import type { RecordAccess } from './startup/open-record-access.ts'
 
 /** How many the console shows; the log has all. */
 const PLUGIN_FAULTS_MAX = 20
@@ -43,14 +45,16 @@ export type RestServerOptions = {
   readonly changes: ChangeFeed
   /** What the console shows of running connectors; undefined without a console. */
   readonly activity: ConnectorActivityRoutes | undefined
-  readonly deadLetters: ConnectorDeadLetters
+  /** What the console shows of records. */
+  readonly records: RecordAccess
+  readonly permissions: () => PermissionPolicy
   /** Why plugins could not be loaded, or classes of them are not used. The console shows them. */
   readonly pluginFaults: readonly PluginFault[]
 }
 
 /** Starts the REST API on `listeners`, and the logger routes on `admin.listeners` if they are set. */
 export async function startRestServer(parts: RestServerOptions): Promise<HttpServer> {
-  const { settings, logger, metrics, clock, routes, loggers, changes, activity, deadLetters, pluginFaults } = parts
+  const { settings, logger, metrics, clock, routes, loggers, changes, activity, records, pluginFaults } = parts
   const { listeners, 'admin.listeners': adminListeners } = settings.values
   const auditing = await openAuditLog(settings.values, {
     program: 'worker',
@@ -60,18 +64,17 @@ export async function startRestServer(parts: RestServerOptions): Promise<HttpSer
   })
   const logIn = openAuthentication(settings.values, logger)
   const tls = listenerTls(settings.rest, [...listeners, ...(adminListeners ?? [])])
-  const permissions = openPermissions(settings.values, logger)
   const common: Omit<HttpServerOptions, 'listeners' | 'routes'> = {
     logger,
     mapError: workerErrorResponse,
     consumes: ['application/json'],
     produces: ['application/json'],
     requiresContentType: true,
-    exactIntegers: true,
+    parseBody: parseExactJson,
     limits: toHttpLimits(settings.values, settings.values['http.body.bytes.max']),
     ...(tls ? { tls: tls.read() } : {}),
     ...(auditing ? { audit: auditing.audit } : {}),
-    ...(logIn ? { access: access(logIn.authentication, permissions.current) } : {}),
+    ...(logIn ? { access: access(logIn.authentication, parts.permissions) } : {}),
   }
   const rules = parseHeaderRules(settings.values['response.http.headers.config'])
   const [failed, unused] = [false, true].map((wanted) =>
@@ -89,7 +92,10 @@ export async function startRestServer(parts: RestServerOptions): Promise<HttpSer
     if (activity) connectorActivityRoutes(app, activity)
     if (settings.values['ui.enabled']) {
       consoleRoutes(app, { program: 'worker', runtimes: ownRuntime, changes, status })
-      deadLetterRoutes(app, deadLetters)
+      deadLetterRoutes(app, records.deadLetters)
+      topicRoutes(app, records.topics)
+      connectorPreviewRoutes(app, records.preview)
+      connectorTopicRoutes(app, routes.herder)
     }
   }
   const started: HttpServer[] = []
@@ -97,7 +103,6 @@ export async function startRestServer(parts: RestServerOptions): Promise<HttpSer
   const stop = async (graceMs?: number) => {
     await Promise.all(started.map((server) => server.stop(graceMs)))
     logIn?.close()
-    permissions.close()
     await auditing?.close()
     for (const one of followed) one.close()
   }
@@ -112,6 +117,7 @@ export async function startRestServer(parts: RestServerOptions): Promise<HttpSer
       ...crossOrigin(settings),
       listeners,
       routes: publicRoutes,
+      openApi: workerOpenApi(routes.info().version),
       metrics,
       isReady: routes.isReady,
     })
@@ -130,7 +136,7 @@ export async function startRestServer(parts: RestServerOptions): Promise<HttpSer
  * TLS of requests to other workers: this worker's certificate as the client certificate, and its truststore. Undefined
  * if the worker has no https listener, because the `ssl.*` settings may then be meant for other clients.
  */
-export function peerTls({ values, rest }: WorkerSettings): TlsSource<PeerTls> | undefined {
+export function peerTls({ values, rest }: WorkerSettings): TlsSource<ClientTls> | undefined {
   const own = [...values.listeners, values['rest.advertised.listener'] ?? '']
   if (!own.some((listener) => listener.toLowerCase().startsWith('https'))) return undefined
   const ssl = sslOf(rest)
@@ -166,7 +172,6 @@ function access(authentication: Authentication, policy: () => PermissionPolicy):
     authentication,
     kind: 'connectors',
     policy,
-    publicPaths: PUBLIC_CONSOLE_PATHS,
     allowsAnonymous: isInternal,
     check: checkWorkerAccess,
   }

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { UserError } from '../common/errors.ts'
+import { trimAsJava } from '../common/trim-as-java.ts'
 import {
   booleanSetting,
   enumSetting,
@@ -20,21 +21,31 @@ import {
 import { auditLogShape } from '../http/audit-log-settings.ts'
 import { httpLimitShape } from '../http/limit-settings.ts'
 import { DISCOVERY_MODES } from '../java/discovery/discover-plugins.ts'
+import { clientProblems } from './configuration/client-settings.ts'
 import { parseOverridePolicy } from './model/override-policy.ts'
 
 const LONG_MAX = Number.MAX_SAFE_INTEGER
-const text = (fallback: string) => z.string().trim().default(fallback)
+const text = (fallback: string) => z.string().overwrite(trimAsJava).default(fallback)
 const milliseconds = (fallback: number, max = LONG_MAX) => integerSetting({ min: 0, max }).default(fallback)
-/** -1 or absent means the broker's default. */
-const replication = () => integerSetting({ min: -1, max: 32_767 }).optional()
+/** -1 means the default of the brokers. */
+const brokerCount = (fallback: number, max = 2 ** 31 - 1) =>
+  integerSetting({ max })
+    .refine(
+      (count) => count === -1 || count >= 1,
+      `expected a whole number from 1 to ${max}, or -1 for the default of the brokers`,
+    )
+    .meta({ takes: `1 to ${max}, or -1` })
+    .default(fallback)
+const replicationFactor = () => brokerCount(3, 32_767)
 
 /** Kafka Connect's keys. Its required ones have defaults here, so that a worker starts with none. */
 const shape = z.object({
   'bootstrap.servers': text('localhost:9092'),
   'client.id': text(''),
-  'group.id': z.string().trim().min(1, 'a name is needed').default('connect-cluster'),
+  'group.id': z.string().overwrite(trimAsJava).min(1, 'a name is needed').default('connect-cluster'),
   'session.timeout.ms': milliseconds(10_000),
   'rebalance.timeout.ms': milliseconds(60_000),
+  'worker.sync.timeout.ms': milliseconds(3_000),
   'heartbeat.interval.ms': milliseconds(3_000),
   'connect.protocol': enumSetting(['compatible', 'sessioned']).default('sessioned'),
   'scheduled.rebalance.max.delay.ms': milliseconds(300_000, 2 ** 31 - 1),
@@ -47,13 +58,14 @@ const shape = z.object({
   'inter.worker.requests.unsigned': enumSetting(['refuse', 'allow']).default('refuse'),
 
   'config.storage.topic': text('connect-configs'),
-  'config.storage.replication.factor': replication(),
+  'config.storage.replication.factor': replicationFactor(),
   'offset.storage.topic': text('connect-offsets'),
-  'offset.storage.partitions': integerSetting({ min: -1 }).default(25),
-  'offset.storage.replication.factor': replication(),
+  'offset.storage.partitions': brokerCount(25),
+  'offset.storage.replication.factor': replicationFactor(),
   'status.storage.topic': text('connect-status'),
-  'status.storage.partitions': integerSetting({ min: -1 }).default(5),
-  'status.storage.replication.factor': replication(),
+  'status.storage.partitions': brokerCount(5),
+  'status.storage.replication.factor': replicationFactor(),
+  'internal.topics.automatic.creation.enable': booleanSetting().default(true),
   'storage.topics.skip.validation': booleanSetting().default(false),
 
   'key.converter': text('org.apache.kafka.connect.json.JsonConverter'),
@@ -77,7 +89,7 @@ const shape = z.object({
   'java.host.directory': text(''),
   'java.host.heap.max': z
     .string()
-    .trim()
+    .overwrite(trimAsJava)
     .regex(/^[1-9]\d*[kKmMgG]?$/, 'expected a size as -Xmx takes it, such as 512m or 2g')
     .default('1g'),
   'java.host.options': text(''),
@@ -91,22 +103,32 @@ const shape = z.object({
   'connector.urls.allowed': listSetting().optional(),
   'connector.urls.denied': listSetting().optional(),
   'connector.listeners.allowed': listSetting().optional(),
+  // Not in Kafka Connect: topics and groups of other programs, such as a registry.
+  'connector.topics.denied': listSetting().default([
+    'connect-configs',
+    'connect-offsets',
+    'connect-status',
+    '_schemas',
+    '_dek_registry_keys',
+  ]),
+  'connector.groups.denied': listSetting().default(['connect-cluster', 'schema-registry']),
+  'records.masked.tags': listSetting().default(['PII', 'PRIVATE', 'SENSITIVE']),
   'worker.config.reload.ms': milliseconds(0),
   // Not in Kafka Connect: limits of the processes that run plugin code and tasks.
-  'worker.plugin.timeout.ms': integerSetting({ min: 250, max: 3_600_000 }).default(30_000),
+  'worker.plugin.timeout.ms': integerSetting({ min: 250, max: 3_600_000 }).default(90_000),
   'worker.plugin.load.timeout.ms': integerSetting({ min: 250, max: 3_600_000 }).default(30_000),
   'worker.plugin.memory.mb': integerSetting({ min: 64, max: 1_048_576 }).default(256),
   'worker.threads': integerSetting({ min: 1, max: 256 }).optional(),
   'worker.thread.memory.mb': integerSetting({ min: 32, max: 1_048_576 }).default(512),
-  'worker.thread.blocked.max.ms': integerSetting({ min: 250, max: 3_600_000 }).default(2_500),
-  'worker.task.start.timeout.ms': integerSetting({ min: 1_000, max: 86_400_000 }).default(120_000),
+  'worker.thread.blocked.max.ms': integerSetting({ min: 250, max: 3_600_000 }).default(10_000),
+  'worker.task.start.timeout.ms': integerSetting({ min: 1_000, max: 86_400_000 }).optional(),
   'worker.task.log.lines.per.second': integerSetting({ min: 1, max: 1_000_000 }).default(100),
   'worker.task.log.bytes.per.second': integerSetting({ min: 1_024, max: 1_073_741_824 }).default(65_536),
 
   'http.body.bytes.max': integerSetting({ min: 1_024 }).default(4 * 1_048_576),
   ...httpLimitShape,
   listeners: listSetting().default(['http://127.0.0.1:8083']),
-  'rest.advertised.host.name': z.string().trim().optional(),
+  'rest.advertised.host.name': z.string().overwrite(trimAsJava).optional(),
   'rest.advertised.port': integerSetting({ min: 1, max: 65_535 }).optional(),
   'rest.advertised.listener': enumSetting(['http', 'https']).optional(),
   'access.control.allow.origin': text(''),
@@ -167,6 +189,7 @@ const PASS_THROUGH = [
   'reconnect.backoff.',
   'socket.connection.setup.',
   'connections.max.idle.ms',
+  'default.api.timeout.ms',
   'request.timeout.ms',
   'send.buffer.bytes',
   'receive.buffer.bytes',
@@ -175,7 +198,6 @@ const PASS_THROUGH = [
 
 /** Settings of Kafka Connect and its images that have no effect in Weir, and the reason. */
 const WITHOUT_EFFECT = {
-  'worker.sync.timeout.ms': 'a worker reads the config topic to its end before it starts work, without a time limit',
   'worker.unsync.backoff.ms': 'a worker that lags behind the config topic stays in its group',
   'log4j.*': 'logs are JSON on standard error; PUT /admin/loggers/NAME sets their level',
   'cub.*': 'the worker waits for Kafka by itself',
@@ -207,6 +229,8 @@ export function workerSettings(written: readonly Setting[]): WorkerSettings {
   const { values } = settings
   const contradiction = accessControlSettingsError(values)
   if (contradiction !== undefined) throw new UserError('invalid_settings', contradiction)
+  const problems = clientProblems(settings.rest)
+  if (problems.length > 0) throw new UserError('invalid_settings', problems.map(({ message }) => message).join('\n'))
   const unsigned = unsignedRequests(values)
   return unsigned === undefined ? settings : { ...settings, warnings: [...settings.warnings, unsigned] }
 }

@@ -1,4 +1,4 @@
-type Unit = 'rec/s' | 'req/s' | 'ms' | 'µs' | 'B' | 'MB' | 'calls/s' | 'writes'
+type Unit = 'rec/s' | 'req/s' | 'ms' | 'µs' | 'B' | 'MB' | 'calls/s' | 'writes' | 'connections'
 
 /** One quantity, measured once per round for Weir and for the system it is compared with. */
 export type Figure = {
@@ -12,9 +12,53 @@ export type Figure = {
   readonly aim: number
 }
 
-/** A figure whose aim is an absolute maximum. */
-export function atMost(name: string, unit: Figure['unit'], ours: readonly number[], limit: number): Figure {
+/** A figure whose aim is an absolute maximum. No time has one: it would depend on the speed of the machine. */
+export function atMost(
+  name: string,
+  unit: 'MB' | 'calls/s' | 'writes',
+  ours: readonly number[],
+  limit: number,
+): Figure {
   return { name, unit, ours, against: { name: 'allowed', values: ours.map(() => limit) }, aim: 1 }
+}
+
+/** A time without a peer, compared with the time of a fixed calculation (`calibration.ts`) in the same round. */
+export function besideCalibration(
+  name: string,
+  ours: readonly number[],
+  calibrationMs: readonly number[],
+  aim: number,
+) {
+  return { name, unit: 'ms', ours, against: { name: 'calibration', values: calibrationMs }, aim } satisfies Figure
+}
+
+/** Minimum of a rate beside the commit before, and the reciprocal for all other quantities. */
+const REVISION_AIM = 0.8
+/** Rows that gave up a second representation of records (ADR 14) are allowed more. */
+const COLUMN_ROWS = /^table → topic.*Avro$/
+const COLUMN_AIM = 0.6
+
+/** Joins the rounds of this checkout and adds, after each figure, the same figure of another revision. */
+export function besideRevision(
+  mine: readonly (readonly Figure[])[],
+  theirs: readonly (readonly Figure[])[],
+  name: string,
+): readonly Figure[] {
+  // The same code measures both, so that their figures have the same order. A name may contain a measured size.
+  const others = joinRounds(theirs)
+  return joinRounds(mine).flatMap((figure, at) => {
+    const other = others[at]!
+    const aim = COLUMN_ROWS.test(figure.name) ? COLUMN_AIM : REVISION_AIM
+    return [figure, { ...figure, against: { name, values: other.ours }, aim: isRate(figure) ? aim : 1 / aim }]
+  })
+}
+
+function joinRounds(rounds: readonly (readonly Figure[])[]): readonly Figure[] {
+  return rounds[0]!.map((figure, at) => ({
+    ...figure,
+    ours: rounds.flatMap((round) => round[at]!.ours),
+    against: { ...figure.against, values: rounds.flatMap((round) => round[at]!.against.values) },
+  }))
 }
 
 export function median(values: readonly number[]): number {

@@ -1,4 +1,4 @@
-import type { Broker, NewRecord } from '../../src/broker/broker.ts'
+import type { Broker, Compression, NewRecord } from '../../src/broker/broker.ts'
 import type { BrokerAddress } from '../../src/broker/broker-address.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
@@ -8,6 +8,10 @@ export type LogTask = {
   readonly address: BrokerAddress
   readonly topic: string
   readonly records: number
+  /** Default: none. */
+  readonly compression?: Compression | undefined
+  /** Default: 1. */
+  readonly replicas?: number
   readonly steps: readonly ('produce' | 'read')[]
 }
 /** The output of a client: the duration of each step. */
@@ -22,10 +26,10 @@ const SENDS = 4
  * Runs one measurement in a separate process, like Java's tools, so that JIT-compiled code and garbage of other
  * measurements do not affect it.
  */
-const { address, topic, records, steps } = JSON.parse(process.argv[2]!) as LogTask
+const { address, topic, records, compression, replicas = 1, steps } = JSON.parse(process.argv[2]!) as LogTask
 const broker = await openBroker(address, { logger: silentLogger() })
 try {
-  await broker.topics.create({ name: topic, partitions: 1, replicationFactor: 1 })
+  await broker.topics.create({ name: topic, partitions: 1, replicationFactor: replicas })
   const times = {
     ...(steps.includes('produce') && { produceMs: await timed(() => produce(broker)) }),
     ...(steps.includes('read') && { readMs: await timed(() => read(broker)) }),
@@ -36,7 +40,7 @@ try {
 }
 
 async function produce(broker: Broker): Promise<void> {
-  const producer = await broker.producer()
+  const producer = await broker.producer(compression && { compression })
   let next = 0
   const sendAll = async () => {
     while (next < records) {

@@ -3,32 +3,29 @@ import { availableParallelism, cpus, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Kafka, startKafka } from '../env/kafka.ts'
-import { run } from '../env/process.ts'
+import { slowness } from './calibration.ts'
+import { builtCheckout, builtRevision } from './checkouts.ts'
 import type { Curve } from './curves/curve.ts'
 import { CURVES, type CurveName } from './curves/curves.ts'
 import { toSvg } from './curves/picture.ts'
-import type { Figure } from './figures.ts'
+import { besideRevision, type Figure } from './figures.ts'
 import { provideParts } from './needed-parts.ts'
 import type { Work } from './part-main.ts'
 import { measureInProcess, type Outcome } from './part-process.ts'
 import { type BenchPart, PARTS, type PartName, type Sizes } from './parts.ts'
 import { PROFILE_DIRECTORY } from './profile-process.ts'
 import { type PartResult, toJson, toMarkdown, toTable } from './report.ts'
-import { progress, type Settings } from './settings.ts'
+import { BROKER_JVM, progress, type Settings } from './settings.ts'
 
 const PART_NAMES = Object.keys(PARTS) as PartName[]
 const CURVE_NAMES = Object.keys(CURVES) as CurveName[]
-const USAGE = `npm run bench -- [--quick] [--rounds N] [--records N] [--objects N] [--schemas N] [--converters LIST] [--profile DIR]
+const USAGE = `npm run bench -- [--quick] [--beside REVISION] [--rounds N] [--records N] [--objects N] [--schemas N] [--converters LIST] [--profile DIR]
     [--output table|json] [--report FILE] [all | ${PART_NAMES.join(' | ')} …]
 npm run bench -- [--records N] [--objects N] [--schemas N] [--pictures DIR] curves [${CURVE_NAMES.join(' | ')} …]`
 const ROOT = join(import.meta.dirname, '../..')
-/** JVM options for production-like performance, unlike those of the tests. */
-const BROKER_JVM = ['-Xms256m', '-Xmx512m', '-XX:+UseSerialGC']
 const SIZES: Sizes = { records: 2_000_000, rounds: 3, objects: 1_000, schemas: 100_000 }
 const QUICK_SIZES: Sizes = { ...SIZES, records: 300_000, rounds: 1 }
 const CURVE_SIZES: Sizes = { ...SIZES, rounds: 1, objects: 3_000, schemas: 300_000 }
-/** Limit of one round of all parts with `--quick`. */
-const QUICK_LIMIT_MINUTES = 14
 const CURVE_LIMIT_MINUTES = 60
 
 /** `npm run bench`: compares rates, times and memory of Weir with those of other systems, on the same Kafka. */
@@ -36,6 +33,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
+    beside: { type: 'string' },
     records: { type: 'string' },
     rounds: { type: 'string' },
     objects: { type: 'string' },
@@ -59,9 +57,10 @@ const unknown = names.filter((name) => !known.includes(name))
 if (unknown.length > 0) endWithUsage(`no ${isCurves ? 'curve' : 'part'} is called ${unknown.join(', ')}`)
 
 progress('building what people run')
-const built = await run({ file: process.execPath, args: [join(ROOT, 'scripts/build.mjs'), '--code'], directory: '.' })
-if (built.code !== 0) throw new Error(`the sources cannot be built:\n${built.stderr}`)
-process.env['WEIR_CLI'] = join(ROOT, 'dist/cli/weir.js')
+const ours = await builtCheckout(ROOT)
+const other = values.beside === undefined ? undefined : await builtRevision(ROOT, values.beside)
+// A slower machine gets more time: a limit only ends a part that hangs.
+const limitFactor = slowness()
 if (values.profile !== undefined) profileInto(resolve(values.profile))
 
 const chosenParts = (names.length > 0 ? names : PART_NAMES) as PartName[]
@@ -79,17 +78,13 @@ async function compare(cluster: Kafka, parts: readonly PartName[]): Promise<void
   const results: PartResult[] = []
   const startMs = performance.now()
   for (const part of parts) {
-    const { quick, limitMinutes }: BenchPart = PARTS[part]
+    const { quick, limitMinutes, isPaired }: BenchPart = PARTS[part]
     const sizes = { ...(values.quick ? { ...QUICK_SIZES, ...quick } : SIZES), ...chosen }
-    const leftMs = QUICK_LIMIT_MINUTES * sizes.rounds * 60_000 - (performance.now() - startMs)
-    const ownMs = limitMinutes[values.quick ? 'quick' : 'full'] * sizes.rounds * 60_000
-    const outcome = await measure<readonly Figure[]>(
-      cluster,
-      ['part', part],
-      sizes,
-      values.quick ? Math.min(ownMs, leftMs) : ownMs,
-    )
-    results.push({ part, ...outcome })
+    const minutes = limitMinutes[values.quick ? 'quick' : 'full']
+    const measured = (checkout: string, rounds: number) =>
+      measure<readonly Figure[]>(cluster, ['part', part], { ...sizes, rounds }, { checkout, minutes: minutes * rounds })
+    if (other === undefined || isPaired !== true) results.push({ part, ...(await measured(ours, sizes.rounds)) })
+    else results.push({ part, ...(await alternate(sizes.rounds, measured, other)) })
   }
   const minutes = ((performance.now() - startMs) / 60_000).toFixed(1)
   const { rounds } = { ...(values.quick ? QUICK_SIZES : SIZES), ...chosen }
@@ -99,6 +94,25 @@ async function compare(cluster: Kafka, parts: readonly PartName[]): Promise<void
   const { report } = values
   if (report !== undefined) writeFileSync(report, (report.endsWith('.json') ? toJson : toMarkdown)(title, results))
   if (results.some((result) => 'failure' in result)) process.exitCode = 1
+}
+
+/** Measures a part with this checkout and with another revision, one round of each in turn. */
+async function alternate(
+  rounds: number,
+  measured: (checkout: string, rounds: number) => Promise<Outcome<readonly Figure[]>>,
+  { checkout, name }: { readonly checkout: string; readonly name: string },
+): Promise<Outcome<readonly Figure[]>> {
+  const [mine, theirs]: [(readonly Figure[])[], (readonly Figure[])[]] = [[], []]
+  let seconds = 0
+  for (let round = 0; round < rounds; round++) {
+    for (const [from, results] of [[ours, mine] as const, [checkout, theirs] as const]) {
+      const outcome = await measured(from, 1)
+      seconds += outcome.seconds
+      if ('failure' in outcome) return { seconds, failure: `${from === ours ? '' : `${name}: `}${outcome.failure}` }
+      results.push(outcome.result)
+    }
+  }
+  return { seconds, result: besideRevision(mine, theirs, name) }
 }
 
 /** Lets all processes that are started from now on write profiles of themselves. */
@@ -113,7 +127,10 @@ async function drawCurves(cluster: Kafka, curves: readonly CurveName[]): Promise
   mkdirSync(values.pictures, { recursive: true })
   for (const curve of curves) {
     const sizes = { ...CURVE_SIZES, ...chosen }
-    const outcome = await measure<Curve>(cluster, ['curve', curve], sizes, CURVE_LIMIT_MINUTES * 60_000)
+    const outcome = await measure<Curve>(cluster, ['curve', curve], sizes, {
+      checkout: ours,
+      minutes: CURVE_LIMIT_MINUTES,
+    })
     const file = join(values.pictures, `${curve}.svg`)
     if ('failure' in outcome) process.exitCode = 1
     else writeFileSync(file, toSvg(outcome.result, measuredOn(cluster)))
@@ -121,16 +138,20 @@ async function drawCurves(cluster: Kafka, curves: readonly CurveName[]): Promise
   }
 }
 
-/** Without time left, it fails at once. */
-async function measure<Result>(cluster: Kafka, work: Work, sizes: Sizes, limitMs: number): Promise<Outcome<Result>> {
-  if (limitMs <= 0) return { seconds: 0, failure: `no time is left of ${QUICK_LIMIT_MINUTES} minutes` }
+async function measure<Result>(
+  cluster: Kafka,
+  work: Work,
+  sizes: Sizes,
+  { checkout, minutes }: { readonly checkout: string; readonly minutes: number },
+): Promise<Outcome<Result>> {
   const settings: Settings = {
+    checkout,
     bootstrap: cluster.bootstrap,
     kafkaPid: cluster.pid(),
     isQuick: values.quick,
     ...sizes,
   }
-  return measureInProcess<Result>(work, settings, limitMs)
+  return measureInProcess<Result>(work, settings, minutes * limitFactor * 60_000)
 }
 
 function measuredOn({ version }: Kafka): string {

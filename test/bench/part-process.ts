@@ -28,7 +28,10 @@ export async function measureInProcess<Result>(
 
 async function outcomeOf<Result>(work: Work, settings: Settings, limitMs: number) {
   const script = join(import.meta.dirname, 'part-main.ts')
-  const child = fork(script, [...work, JSON.stringify(settings)], { stdio: ['ignore', 'inherit', 'pipe', 'ipc'] })
+  const child = fork(script, [...work, JSON.stringify(settings)], {
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    env: { ...process.env, WEIR_CLI: join(settings.checkout, 'dist/cli/weir.js') },
+  })
   const ended = Promise.withResolvers<number | null>()
   let message: { readonly result: Result } | undefined
   let errors = ''

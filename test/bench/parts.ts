@@ -13,8 +13,10 @@ export type BenchPart = {
   readonly needs: readonly NeededPart[]
   /** What `--quick` measures instead of the default sizes. */
   readonly quick: Partial<Sizes>
-  /** Limit for one round in minutes: with `--quick`, and without. */
+  /** Limit for one round in minutes, with `--quick` and without, on a machine of the speed for which it was chosen. */
   readonly limitMinutes: { readonly quick: number; readonly full: number }
+  /** Whether `--beside` measures this part with the other revision, too. */
+  readonly isPaired?: boolean
 }
 
 /** In the order in which they run: those with the most important aims first. */
@@ -47,13 +49,14 @@ export const PARTS = {
     load: async () => (await import('./registry/main.ts')).benchRegistry,
     needs: ['apicurio'],
     quick: {},
-    limitMinutes: { quick: 4, full: 30 },
+    limitMinutes: { quick: 6, full: 30 },
   },
   postgres: {
     load: async () => (await import('./postgres/main.ts')).benchPostgres,
     needs: ['postgres', 'javaConnect', 'debezium'],
     quick: { records: 1_000_000 },
     limitMinutes: { quick: 4, full: 15 },
+    isPaired: true,
   },
   operator: {
     load: async () => (await import('./operator/main.ts')).benchOperator,
@@ -66,12 +69,26 @@ export const PARTS = {
     needs: [],
     quick: {},
     limitMinutes: { quick: 1, full: 5 },
+    isPaired: true,
   },
   worker: {
     load: async () => (await import('./worker/main.ts')).benchWorker,
     needs: ['javaConnect'],
     quick: {},
-    limitMinutes: { quick: 3, full: 10 },
+    limitMinutes: { quick: 4, full: 12 },
+    isPaired: true,
+  },
+  'log-cluster': {
+    load: async () => (await import('./log.ts')).benchLogOnCluster,
+    needs: [],
+    quick: {},
+    limitMinutes: { quick: 2, full: 6 },
+  },
+  'worker-cluster': {
+    load: async () => (await import('./worker/cluster.ts')).benchWorkerOnCluster,
+    needs: ['javaConnect'],
+    quick: {},
+    limitMinutes: { quick: 4, full: 12 },
   },
   check: {
     load: async () => (await import('./check/main.ts')).benchCheck,
@@ -90,6 +107,7 @@ export const PARTS = {
     needs: ['postgres', 'javaConnect', 'debezium', 'apicurio'],
     quick: { records: 200_000, converters: 'avro' },
     limitMinutes: { quick: 3, full: 20 },
+    isPaired: true,
   },
 } as const satisfies Readonly<Record<string, BenchPart>>
 

@@ -1,9 +1,15 @@
 /** Options of a benchmark run. */
 export type Settings = {
+  /** The root of the built checkout whose Weir is measured. */
+  readonly checkout: string
   /** The Kafka cluster of this run. */
   readonly bootstrap: string
   /** Process id of that Kafka; undefined in a container. */
   readonly kafkaPid: number | undefined
+  /** Settings of the Kafka clients of both sides, with Java's names; undefined: the defaults. */
+  readonly client?: Readonly<Record<string, string>> | undefined
+  /** Replicas of the topics; undefined: 1. */
+  readonly replicas?: number | undefined
   /** Whether a part leaves out what takes long. */
   readonly isQuick: boolean
   readonly records: number
@@ -20,3 +26,6 @@ export type Settings = {
 export function progress(sentence: string): void {
   process.stderr.write(`${sentence}\n`)
 }
+
+/** JVM options of a broker for production-like performance, unlike those of the tests. */
+export const BROKER_JVM = ['-Xms256m', '-Xmx512m', '-XX:+UseSerialGC']

@@ -35,6 +35,29 @@ describe('Producer on a faulty broker', () => {
     PROPERTY_TIMEOUT_MS,
   )
 
+  it('opens when a broker can give it an id again, however long that takes within max.block.ms', async () => {
+    const plan: Fault[] = ['broken before', 'broken after', 'broken before']
+    await withBroker(plan, ['initProducer'], async (broker) => {
+      await expect(broker.producer()).resolves.toBeDefined()
+    })
+    await withBroker(Array<Fault>(200).fill('broken before'), ['initProducer'], async (broker) => {
+      await expect(broker.producer({ maxBlockMs: 5_000 })).rejects.toMatchObject({ code: 'unavailable' })
+    })
+  })
+
+  it('commits a transaction whose coordinator does not answer for longer than a call of the client may take', async () => {
+    const calls = ['addPartitionsToTransaction', 'endTransaction'] as const
+    const plan: Fault[] = Array.from({ length: 40 }, (_, at) => (at % 2 === 0 ? 'broken before' : 'broken after'))
+    plan[19] = 'none'
+    await withBroker(plan.slice(0, 36), calls, async (broker, reliable) => {
+      const producer = await broker.producer({ transactionalId: 'x', maxBlockMs: 2 ** 31 - 1 })
+      producer.begin()
+      await producer.send([record(0)])
+      await producer.commit()
+      expect(await readAll(broker, reliable)).toEqual(expected(1))
+    })
+  })
+
   it(
     'reports each rejected record once and stores all others exactly once and in order',
     async () => {
@@ -183,6 +206,16 @@ describe('Consumer on a faulty broker', () => {
       await broker.close()
     },
   )
+
+  it('opens when a broker can say which topics exist, however long that takes', async () => {
+    const plan: Fault[] = Array.from({ length: 100 }, (_, at) => (at % 2 === 0 ? 'broken before' : 'broken after'))
+    await withBroker(plan, ['metadata'], async (broker, reliable) => {
+      const producer = await reliable.producer()
+      await producer.send([record(0)])
+      const consumer = await broker.consumer({ groupId: 'g', topics: ['t'] })
+      expect(await valuesOf(consumer, 1)).toEqual(expected(1))
+    })
+  })
 
   it('keeps its assignment while the committed offsets cannot be fetched', async () => {
     const backend = await openBackend()

@@ -2,13 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { joinGroupApi, leaveGroupApi, offsetCommitApi } from '../../src/broker/kafka/group-apis.ts'
 import type { KafkaApi } from '../../src/broker/kafka/kafka-api.ts'
+import { ResponseErrors } from '../../src/broker/kafka/response-errors.ts'
 import { byTopic, ProtocolReader, ProtocolWriter } from '../../src/broker/protocol-primitives.ts'
 import { propertyRuns } from '../support/property-seed.ts'
 
 const bytesOf = (writer: ProtocolWriter) => Buffer.concat(writer.parts())
 const written = <Request>(call: KafkaApi<Request, unknown>, request: Request) => {
   const writer = new ProtocolWriter()
-  call.write(writer, request)
+  call.write(writer, request, call.version)
   return bytesOf(writer)
 }
 
@@ -30,7 +31,7 @@ describe('protocol primitives', () => {
         ({ int8, int16, int32, int64, text: plain, compact, bytes, list }) => {
           const writer = new ProtocolWriter()
             .int8(int8)
-            .bytes(bytes)
+            .data(bytes)
             .int16(int16)
             .string(plain)
             .int32(int32)
@@ -41,8 +42,8 @@ describe('protocol primitives', () => {
             .compactArray(list, (one) => writer.compactString(one).noTags())
           writer.array(list, (one) => writer.string(one)).bool(true)
           const reader = new ProtocolReader(bytesOf(writer))
-          expect([reader.int8(), Buffer.compare(reader.bytes(), bytes), reader.int16()]).toEqual([int8, 0, int16])
-          expect([reader.nullableString(), reader.int32(), reader.bigint()]).toEqual([plain, int32, int64])
+          expect([reader.int8(), Buffer.compare(reader.data(), bytes), reader.int16()]).toEqual([int8, 0, int16])
+          expect([reader.nullableString(), reader.int32(), reader.bigInt64()]).toEqual([plain, int32, int64])
           expect(reader.compactString()).toBe(compact)
           reader.skipTags()
           const readOne = () => {
@@ -107,6 +108,9 @@ describe('group requests', () => {
 
   it('report the error of the member, not only that of the request', () => {
     const response = Buffer.from(`00000000${'0000'}00000001${text('m')}${text('i')}0052`, 'hex')
-    expect(() => leaveGroupApi.read(new ProtocolReader(response))).toThrow('leaving the group as m: FENCED_INSTANCE_ID')
+    const { read, version } = leaveGroupApi
+    expect(() => read(new ProtocolReader(response), new ResponseErrors({}), version)).toThrow(
+      'leaving the group as m: FENCED_INSTANCE_ID',
+    )
   })
 })

@@ -27,8 +27,9 @@ it('reloads a file that was written, and keeps the previous content when the new
   writeFileSync(file, 'two')
   await usedLast('two')
   writeFileSync(file, 'broken')
-  await vi.waitFor(() =>
-    expect(error).toHaveBeenCalledWith(expect.objectContaining({ files: [file] }), expect.anything()),
+  await vi.waitFor(
+    () => expect(error).toHaveBeenCalledWith(expect.objectContaining({ files: [file] }), expect.anything()),
+    { timeout: 25_000 },
   )
   expect(used).not.toContain('broken')
   writeFileSync(file, 'three')

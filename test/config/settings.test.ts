@@ -111,3 +111,36 @@ describe('properties file', () => {
     expect(await cpuMsOf(parse)).toBeLessThan(5_000)
   })
 })
+
+describe('a .properties file', () => {
+  const read = (content: string | Buffer) => {
+    const file = join(temporaryDirectory(), 'worker.properties')
+    writeFileSync(file, content)
+    const { rest, warnings } = readSettings(
+      { ...spec, passThrough: ['x.'] },
+      settingsFromSources({ file, environment: [], flags: [] }),
+    )
+    return { rest, warnings: warnings.map((warning) => warning.replace(file, 'FILE')) }
+  }
+
+  it('is read as ISO 8859-1 with escapes, as Kafka does, and a line in the log says so if it is UTF-8', () => {
+    expect(read('# Straße\nx.a=1\nx.name=M\u00fcller\nx.euro=\u20ac\n')).toEqual({
+      rest: { 'x.a': '1', 'x.name': 'M\u00c3\u00bcller', 'x.euro': '\u00e2\u0082\u00ac' },
+      warnings: [
+        "FILE:3: the characters beyond ASCII are read as ISO 8859-1, as Kafka's programs read them, although the file is valid UTF-8: replace them by escapes such as \\u00fc",
+      ],
+    })
+    expect(read(Buffer.from('x.name=M\u00fcller', 'latin1'))).toEqual({
+      rest: { 'x.name': 'M\u00fcller' },
+      warnings: [],
+    })
+    expect(read('# Straße\nx.name=M\\u00fcller \\u20AC')).toEqual({
+      rest: { 'x.name': 'M\u00fcller \u20ac' },
+      warnings: [],
+    })
+  })
+
+  it('with an invalid escape is an error, as in Java', () => {
+    expect(() => read('x.a=\\u00f')).toThrow(/cannot read the settings file .*: Malformed \\uxxxx encoding: \\u00f/)
+  })
+})

@@ -53,8 +53,15 @@ it('Keys are in the order of their importance, with those that nothing defines l
 
 it('Tags of HTML in a documentation are left out, other text is kept', () => {
   const password = configFields({}, REPORT).find(({ name }) => name === 'password')
-  expect(password?.documentation).toBe('Use a ${secret} . Never a < b.')
+  expect(password?.documentation).toBe('Use a ${secret}. Never a < b.')
   expect(password?.isSecret).toBe(true)
+})
+
+it('A key that has no effect with the other values is left out, and shown as such if it is set', () => {
+  const found = (config: Readonly<Record<string, string>>) =>
+    configFields(config, REPORT).find(({ name }) => name === 'hidden')
+  expect(found({})).toBeUndefined()
+  expect(found({ hidden: '1' })?.isApplied).toBe(false)
 })
 
 it('Without a report of the worker, the keys that are set are shown', () => {

@@ -8,7 +8,8 @@ import {
   sortConnectors,
 } from '../../src/console/page/connector-rows.ts'
 import { isResolvedByBrowsers, pathSegment, subjectSegment } from '../../src/console/page/path-segment.ts'
-import { filterSubjects, parseSubject } from '../../src/console/page/subject-names.ts'
+import { parseSubject } from '../../src/console/page/subject-names.ts'
+import { filterSubjectRows, subjectRow } from '../../src/console/page/subject-rows.ts'
 
 const PAGE = join(import.meta.dirname, '../../src/console/page')
 /** Ways by which text could become markup or code. */
@@ -30,6 +31,33 @@ it('Names in confirmations and notices cannot reorder the words around them', ()
     NOT_ISOLATED.test(readFileSync(join(PAGE, file), 'utf8')),
   )
   expect(wrong).toEqual([])
+})
+
+it('No word is joined to the element in the next line, because templates drop the line break between them', () => {
+  const joined = globSync('**/*.ts', { cwd: PAGE }).flatMap((file) =>
+    (readFileSync(join(PAGE, file), 'utf8').match(/[a-z,;:]\n\s+<(?:a|code|strong|em|bdi)[\s>][^\n]*/g) ?? []).map(
+      (found) => `${file}: ${found}`,
+    ),
+  )
+  expect(joined).toEqual([])
+})
+
+it('Counts are written with their noun by one function, which knows the singular', () => {
+  // The `tasks` of a row is a text such as `1/2`, and a component has an upper-case letter.
+  const counts =
+    /\$\{(?!counted|tasks\}|[A-Z])[^{}]+\} (?:equal )?(?:lines|records|tasks|keys|defaults|versions|connectors|subjects|schemas|partitions|topics)\b(?!=)/g
+  const wrong = globSync('**/*.ts', { cwd: PAGE }).flatMap((file) =>
+    (readFileSync(join(PAGE, file), 'utf8').match(counts) ?? []).map((found) => `${file}: ${found}`),
+  )
+  expect(wrong).toEqual([])
+})
+
+it('Times and counts of lists have one form each', () => {
+  const found = globSync('**/*.ts', { cwd: PAGE }).flatMap((file) => {
+    const text = readFileSync(join(PAGE, file), 'utf8')
+    return (text.match(/toLocale(?:Date|Time)?String\(\)|\.length\} of \$\{/g) ?? []).map((one) => `${file}: ${one}`)
+  })
+  expect(found).toEqual([])
 })
 
 const instance = (state: string, trace?: string) => ({ state, worker_id: 'a:8083', ...(trace ? { trace } : {}) })
@@ -77,7 +105,12 @@ it('Subjects are found by context and by words of their names', () => {
     '.team orders-key',
     '.team a:b',
   ])
-  expect(filterSubjects(subjects, { context: '.team', search: 'key' })).toEqual([subjects[1]])
+  const found = filterSubjectRows(
+    subjects.map(({ qualified }) => subjectRow([qualified])),
+    { context: '.team', search: 'key' },
+    () => ({ topics: [], connectors: [] }),
+  )
+  expect(found).toMatchObject([subjects[1]])
 })
 
 it('Every name is one segment of a path', () => {

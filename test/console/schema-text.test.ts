@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { diffLines, foldUnchanged } from '../../src/common/line-diff.ts'
 import { findJsonLines, lineOfPointer } from '../../src/console/page/json-lines.ts'
-import { diffLines, foldUnchanged } from '../../src/console/page/line-diff.ts'
 import { layOutReferences, NODE_SIZE } from '../../src/console/page/reference-graph.ts'
 import { definingScope, scopesOf } from '../../src/console/page/registry-scopes.ts'
 import { locateMessages } from '../../src/console/page/schema-messages.ts'

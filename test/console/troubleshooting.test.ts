@@ -30,7 +30,7 @@ describe('the symptoms of docs/operate.md', () => {
   })
 
   it('quote texts that the console has', () => {
-    const source = globSync('src/console/page/**/*.ts', { cwd: ROOT }).map((file) =>
+    const source = globSync(['src/console/page/**/*.ts', 'src/common/state-glossary.ts'], { cwd: ROOT }).map((file) =>
       readFileSync(join(ROOT, file), 'utf8'),
     )
     const quoted = places.flatMap((place) => [...place.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text))

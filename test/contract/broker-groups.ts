@@ -117,6 +117,26 @@ export function describeGroups(open: OpenBroker): void {
       expect(await valuesOf(consumer, 1)).toEqual(['new'])
     })
 
+    it('starts at the first record of a duration with `startAt: {sinceMs}`, and at the end if there is none', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const producer = await broker.producer()
+      const at = (value: string, agoMs: number) => ({
+        topic,
+        key: null,
+        value: Buffer.from(value),
+        timestampMs: Date.now() - agoMs,
+      })
+      await producer.send([at('old', 7_200_000), at('recent', 1_800_000)])
+      const consumerSince = (sinceMs: number) =>
+        broker.consumer({ groupId: uniqueName('group'), topics: [topic], startAt: { sinceMs }, ...QUICK })
+      expect(await valuesOf(await consumerSince(3_600_000), 1)).toEqual(['recent'])
+      const atEnd = await consumerSince(60_000)
+      await pollAll([atEnd], () => atEnd.assignment().length === 1)
+      await producer.send([at('new', 0)])
+      expect(await valuesOf(atEnd, 1)).toEqual(['new'])
+    })
+
     it('is denied commits for partitions of another member', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)

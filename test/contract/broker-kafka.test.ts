@@ -1,14 +1,22 @@
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { API_REQUIREMENTS, neededVersions } from '../../src/broker/kafka/api-requirements.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { describeOn, real } from '../env/real.ts'
+import { describeConcurrently } from '../support/concurrent-tests.ts'
+import { kafkaVersions } from '../support/kafka-versions.ts'
+import { openVersionLimitingProxy, type VersionLimitingProxy } from '../support/version-limiting-proxy.ts'
 import { describeBroker } from './broker.ts'
+import { describeGroups } from './broker-groups.ts'
+import { describeLog } from './broker-log.ts'
+import { describeStaticMembers } from './broker-static.ts'
 import { bytes, newTopic, opened, readAll, records, textOf } from './broker-support.ts'
+import { describeTransactions } from './broker-transactions.ts'
 
-for (const name of ['kafka', 'kafka3'] as const) {
-  const kafka = await real(name)
-  describeOn([kafka], name, () => {
-    describeBroker(name, () =>
+for (const { version, part } of kafkaVersions(['4.4.0', '4.3.1', '3.9.2', '3.3.2'])) {
+  const kafka = await real(part)
+  describeOn([kafka], `Kafka ${version}`, () => {
+    describeBroker(`Kafka ${version}`, () =>
       openBroker(
         { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } },
         { logger: silentLogger() },
@@ -34,3 +42,30 @@ for (const name of ['kafka', 'kafka3'] as const) {
     })
   })
 }
+
+const latest = await real('kafka')
+describeOn([latest], 'a broker with earlier versions of its APIs', () => {
+  const needed = API_REQUIREMENTS.flatMap(({ apis }) => apis).map(
+    (api) => [api.key, neededVersions(api).at(-1)!] as const,
+  )
+  // Some APIs are the same one in two versions.
+  const limits = new Map(needed.toSorted(([, one], [, other]) => other - one))
+  let proxy: VersionLimitingProxy | undefined
+  beforeAll(async () => {
+    proxy = await openVersionLimitingProxy(latest.address.bootstrap, limits)
+  })
+  afterAll(() => proxy?.stop())
+
+  const open = () =>
+    openBroker(
+      { kind: 'kafka', config: { 'bootstrap.servers': latest.address.bootstrap } },
+      { logger: silentLogger(), access: proxy!.access },
+    )
+  // Without the state topic, which recognizes each recreated topic only by its id.
+  describeConcurrently('the log', () => {
+    describeLog(open)
+    describeTransactions(open)
+    describeGroups(open)
+    describeStaticMembers(open)
+  })
+})

@@ -16,13 +16,39 @@ export function describeLog(open: OpenBroker): void {
       await broker.topics.setConfigs(name, { 'retention.ms': '86400000' })
       const found = await broker.topics.describe(name)
       expect(found?.partitions.map(({ partition }) => partition).sort()).toEqual([0, 1, 2])
-      expect(found?.configs).toMatchObject({ 'cleanup.policy': 'compact' })
+      expect(await broker.topics.configs(name)).toMatchObject({ 'cleanup.policy': 'compact' })
       const own = () => broker.topics.ownConfigs(name)
       await poll(own).toEqual({ 'cleanup.policy': 'compact', 'retention.ms': '86400000' })
-      const configs = async () => (await broker.topics.describe(name))?.configs
+      const configs = () => broker.topics.configs(name)
       await poll(configs).toMatchObject({ 'retention.ms': '86400000' })
       await broker.topics.delete(name)
       expect(await broker.topics.describe(name)).toBeUndefined()
+    })
+
+    it('report some configs of many topics, and the bytes of their partitions', async () => {
+      const broker = await opened(open)
+      const [name, other] = [await newTopic(broker, { partitions: 2 }), await newTopic(broker)]
+      await broker.topics.setConfigs(name, { 'retention.ms': '86400000' })
+      const missing = uniqueName('missing')
+      const names = ['cleanup.policy', 'retention.ms']
+      const configs = async () => {
+        const found = await broker.topics.configValues([name, other, missing], names)
+        return Object.fromEntries(found.map(({ topic, values, error }) => [topic, error?.code ?? values]))
+      }
+      await poll(configs).toEqual({
+        [name]: { 'cleanup.policy': 'delete', 'retention.ms': '86400000' },
+        [other]: { 'cleanup.policy': 'delete', 'retention.ms': '604800000' },
+        [missing]: 'topic_not_found',
+      })
+      const described = await broker.topics.describeAll()
+      expect(described.find((one) => one.name === name)?.partitions).toHaveLength(2)
+      expect((await broker.topics.describeAll([other])).map((one) => one.name)).toEqual([other])
+      const partitions = [0, 1].map((partition) => ({ topic: name, partition }))
+      const sizes = async () => (await broker.topics.sizes(partitions)).map(({ bytes }) => bytes > 1_000).sort()
+      await poll(sizes).toEqual([false, false])
+      const producer = await broker.producer()
+      await producer.send([{ topic: name, partition: 1, key: null, value: bytes('x'.repeat(1_000)) }])
+      await poll(sizes).toEqual([false, true])
     })
 
     it('have at most one replica for each node when the maximum is requested', async () => {

@@ -9,7 +9,7 @@ import {
 import type { StateProgress } from '../../src/broker/state-topic/state-topic-checks.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { poll, whenTestEnds } from '../support/concurrent-tests.ts'
-import { hurriedClock } from '../support/hurried-clock.ts'
+import { hurriedClock, lateHurriedClock } from '../support/hurried-clock.ts'
 import type { OpenBroker } from './broker.ts'
 import { bytes, newTopic, opened, records, uniqueName } from './broker-support.ts'
 
@@ -55,7 +55,7 @@ export function describeState(open: OpenBroker): void {
       const broker = await opened(open)
       const name = uniqueName('state')
       const first = await view(broker, name)
-      expect((await broker.topics.describe(name))?.configs['cleanup.policy']).toBe('compact')
+      expect((await broker.topics.configs(name))['cleanup.policy']).toBe('compact')
       await first.state.append([set('a', '1'), set('b', '2'), set('a', null)])
       expect([...first.map]).toEqual([['b', '2']])
       const second = await view(broker, name)
@@ -178,13 +178,15 @@ export function describeState(open: OpenBroker): void {
       const broker = await opened(open)
       const name = uniqueName('state')
       const failures: Error[] = []
+      const { clock, hurry } = lateHurriedClock()
       const { state, map } = await view(broker, name, {
         onFailed: (error) => failures.push(error),
-        clock: hurriedClock,
+        clock,
       })
       await state.append([set('a', '1'), set('b', '2')])
       await broker.topics.delete(name)
       await vi.waitFor(() => broker.topics.create({ ...STATE, name }), { timeout: WHILE_MS })
+      hurry()
       await poll(() => failures.length).toBe(1)
       expect(failures[0]).toMatchObject({
         code: 'log_truncated',
@@ -202,10 +204,12 @@ export function describeState(open: OpenBroker): void {
       const broker = await opened(open)
       const name = uniqueName('state')
       const failures: Error[] = []
-      const { state } = await view(broker, name, { onFailed: (error) => failures.push(error), clock: hurriedClock })
+      const { clock, hurry } = lateHurriedClock()
+      const { state } = await view(broker, name, { onFailed: (error) => failures.push(error), clock })
       await state.append([set('a', '1')])
       await broker.topics.delete(name)
       await vi.waitFor(() => broker.topics.create({ ...STATE, name }), { timeout: WHILE_MS })
+      hurry()
       const producer = await broker.producer()
       await producer.send(records(name, ['x', 'y', 'z'], { key: bytes('k') }))
       await poll(() => failures.length).toBe(1)
@@ -293,10 +297,10 @@ export function describeState(open: OpenBroker): void {
 
     it('reports whether a producer with a transactional id ever existed', async () => {
       const broker = await opened(open)
-      const fencingId = uniqueName('fence')
-      expect(await broker.hasTransactionalId(fencingId)).toBe(false)
-      await broker.producer({ fencingId })
-      expect(await broker.hasTransactionalId(fencingId)).toBe(true)
+      const id = uniqueName('transactional')
+      expect(await broker.hasTransactionalId(id)).toBe(false)
+      await broker.newProducerIdentity(id)
+      expect(await broker.hasTransactionalId(id)).toBe(true)
     })
 
     it('rejects waiting callers when it is closed', async () => {

@@ -15,6 +15,7 @@ it('replays records that are larger than the default maximum of a producer', asy
     topic: 'dead',
     targetTopic: undefined,
     matches: () => true,
+    targetProblem: () => undefined,
     groupId: 'replay',
     fromBeginning: false,
     isDryRun: false,

@@ -10,7 +10,9 @@ import { CompatibilityWorker } from '../../src/compatibility-worker/compatibilit
 import { dryRunAdmission } from '../../src/operator/admission/admission-dry-run.ts'
 import { readManifests } from '../../src/operator/cluster/directory/manifest.ts'
 import { createReconcilers } from '../../src/operator/controllers.ts'
+import { parseResource } from '../../src/operator/resources/parse-resource.ts'
 import type { ResourceKind } from '../../src/operator/resources/resource.ts'
+import { createResponseBudget } from '../../src/operator/runtime-connections.ts'
 import { createRuntimes, runtimesConfigFor } from '../../src/operator/runtimes.ts'
 import { RegistrySnapshot, Simulation, type WorkerReader } from '../../src/operator/simulation.ts'
 import { openConfigValidator } from '../../src/worker/config-validator.ts'
@@ -155,7 +157,10 @@ it('weir check decides as the admission webhook does', async () => {
   const runtimesConfig = runtimesConfigFor(urls)
   const cluster = new FakeCluster()
   const context = { operatorNamespace: 'default', cluster }
-  const runtimes = createRuntimes(runtimesConfig, context, (_, { endpoint }) => endpoint)
+  const runtimes = createRuntimes(runtimesConfig, context, (_, { endpoint }) => ({
+    ...endpoint,
+    responseBudget: createResponseBudget(),
+  }))
   const reasons = new Set<string>()
 
   const compatibilityWorker = new CompatibilityWorker()
@@ -170,6 +175,9 @@ it('weir check decides as the admission webhook does', async () => {
       generation: 1,
       creationTimestamp,
     }
+    // An API server rejects unknown fields itself, before it calls the webhook.
+    const { errors } = parseResource({ apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name: 'x' }, spec })
+    if (errors.some(({ atKey }) => atKey)) return `ConfigInvalid: ${errors.map(({ message }) => message).join('; ')}`
     const decision = await dryRunAdmission(
       kind,
       { metadata, spec },

@@ -28,6 +28,10 @@ const NAMESPACE = 'secured'
 const PASSWORD = "alice's"
 const SET_UP_MS = 400_000
 
+const oneReplica = Object.fromEntries(
+  ['config', 'offset', 'status'].map((kind) => [`${kind}.storage.replication.factor`, '1']),
+)
+
 type Listed = readonly { readonly class: string; readonly version: string }[]
 
 /** One release through its life, on a Kafka that lets in only whom it knows by certificate and password. */
@@ -84,7 +88,7 @@ describeOn([helm, kubernetes, sandboxes, kafkaJars], 'the chart with a secured K
       },
       registry: { properties: { 'brokerstore.topic.replication.factor': '1' } },
       worker: {
-        properties: { 'offset.flush.interval.ms': '1000' },
+        properties: { 'offset.flush.interval.ms': '1000', ...oneReplica },
         plugins: { npm: { packages: ['folder-watch@1.0.0'], npmrcSecretName: 'npmrc' }, configMaps: ['own'] },
         autoscaling: { kind: 'KEDA', lag: [{ connector: 'lines', topic: 'seen-files', records: 100 }] },
       },

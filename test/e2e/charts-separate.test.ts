@@ -51,7 +51,12 @@ describeOn([helm, kubernetes, sandboxes, kafka], 'the chart with separate runtim
       worker: secured('worker', {
         groupId: namespace,
         // The registry's log-in is not for everybody who writes a connector: these need no registry.
-        properties: { 'value.converter': 'StringConverter' },
+        properties: {
+          'value.converter': 'StringConverter',
+          'config.storage.replication.factor': '1',
+          'offset.storage.replication.factor': '1',
+          'status.storage.replication.factor': '1',
+        },
       }),
     }
     await weir.call('install', 'weir', 'weir', ...weir.values(values))

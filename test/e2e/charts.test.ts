@@ -135,6 +135,22 @@ describeOn([helm], 'the charts', () => {
     expect(JSON.stringify(objects)).toContain('7000003')
   })
 
+  it('deny the topics and the group of the registry to connectors, whatever their names', async () => {
+    const settingsOf = async (registry: object) => {
+      const objects = await charts.render({ ...KAFKA, runtimes: 'Separate', registry: { properties: registry } })
+      const configMap = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.endsWith('-worker'))
+      const { data } = configMap as unknown as { readonly data: Readonly<Record<string, string>> }
+      const settings = parseProperties(data['worker.properties'] ?? '')
+      return ['connector.topics.denied', 'connector.groups.denied'].map((key) => settings.get(key)?.value)
+    }
+    expect(await settingsOf({})).toEqual([undefined, undefined])
+    const renamed = { 'kafkastore.topic': 'team-schemas', 'dek.registry.topic': 'team-keys' }
+    expect(await settingsOf({ ...renamed, 'schema.registry.group.id': 'team-registry' })).toEqual([
+      'connect-configs,connect-offsets,connect-status,_schemas,_dek_registry_keys,team-schemas,team-keys',
+      'connect-cluster,schema-registry,team-registry',
+    ])
+  })
+
   it('name volumes so that Secrets, ConfigMaps and volume claims may have any name', async () => {
     const names = ['a.b', '0', 'x'.repeat(100)]
     const plugins = { configMaps: names, claims: names, images: [{ reference: 'registry.example/plugin:1' }] }

@@ -24,7 +24,7 @@ it('weir writes compiled code to a cache, which its next start uses', async () =
   expect(compiled()).toBe(first)
 })
 
-it('the processes of tasks and plugins, which end by SIGKILL, write compiled code to the cache of their worker', async () => {
+it('the processes of tasks and plugins write compiled code to the cache of their worker when they end', async () => {
   const directory = temporaryDirectory()
   const cache = join(directory, 'cache')
   vi.stubEnv('NODE_COMPILE_CACHE', cache)
@@ -33,16 +33,21 @@ it('the processes of tasks and plugins, which end by SIGKILL, write compiled cod
     const file = join(directory, 'in.txt')
     writeFileSync(file, 'one\n')
     const config = { 'connector.class': 'FileStreamSource', file, topic: 'lines' }
-    await createWorkerClient({ url: worker.url }).create('lines', config)
-    await until('the code of all threads to be in the cache', { everyMs: 100, timeoutMs: 120_000 }, () =>
-      [
-        'cli/weir',
-        'worker/isolation/tasks/task-process-main',
-        'worker/isolation/tasks/task-thread-main',
-        'worker/isolation/plugins/plugin-process-main',
-        'worker/isolation/plugins/plugin-thread-main',
-      ].every((module) => isCached(cache, module)),
+    const client = createWorkerClient({ url: worker.url })
+    await client.create('lines', config)
+    const wait = { everyMs: 100, timeoutMs: 120_000 }
+    await until(
+      'its task to run',
+      wait,
+      async () => (await client.list())['lines']?.status?.tasks[0]?.state === 'RUNNING',
     )
+    expect(await worker.terminate(60_000)).toBe(0)
+    const modules = [
+      'cli/weir',
+      'worker/isolation/tasks/task-process-main',
+      'worker/isolation/plugins/plugin-process-main',
+    ]
+    expect(modules.filter((module) => !isCached(cache, module))).toEqual([])
   } finally {
     await worker.kill()
     vi.unstubAllEnvs()

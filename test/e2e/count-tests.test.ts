@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/count-tests.mjs')
@@ -25,14 +25,14 @@ function writeText(text: string): string {
   return file
 }
 
-function execute(args: readonly string[], ci = '') {
+function execute(report: string, ci = '') {
   const env = { ...process.env, CI: ci }
-  const { status, stdout } = spawnSync(process.execPath, [SCRIPT, ...args], { env, encoding: 'utf8' })
+  const { status, stdout } = spawnSync(process.execPath, [SCRIPT, report], { env, encoding: 'utf8' })
   return { code: status, line: stdout.trim() }
 }
 
 function count(run: Run, ci = '') {
-  return execute([writeReport(run)], ci)
+  return execute(writeReport(run), ci)
 }
 
 it('adds up passed, failed and skipped tests', () => {
@@ -75,43 +75,5 @@ it('counts a file that could not be loaded as one failure', () => {
 it('fails if the run failed outside of tests, ran no tests, or wrote no report', () => {
   expect(count({ success: false, files: [{ status: 'passed', tests: ['passed'] }] }).code).toBe(1)
   expect(count({ success: true, files: [] }).code).toBe(1)
-  expect(execute([writeText('{"testResults": [')])).toEqual({ code: 1, line: '0 passed, 1 failed, 0 skipped' })
-})
-
-describe('repeated files', () => {
-  const stable = { name: '/checkout/a.test.ts', status: 'passed', tests: ['passed'] } as const
-  const failed = { name: '/checkout/b.test.ts', status: 'failed', tests: ['passed', 'failed', 'failed'] } as const
-  const first = { success: false, files: [stable, failed] }
-
-  it('are those that failed', () => {
-    expect(execute(['--failed-files', writeReport(first)]).line).toBe('/checkout/b.test.ts')
-  })
-
-  it('are none if many failed', () => {
-    const files = Array.from({ length: 5 }, (_, index) => ({ ...failed, name: `/checkout/${index}.test.ts` }))
-    expect(execute(['--failed-files', writeReport({ success: false, files })]).line).toBe('')
-  })
-
-  it('count by their second results; tests that passed only then are named', () => {
-    const second = writeReport({
-      success: true,
-      files: [{ ...failed, status: 'passed', tests: ['passed', 'passed', 'passed'] }],
-    })
-    const { code, line } = execute([writeReport(first), second])
-    expect(code).toBe(0)
-    expect(line.split('\n')).toEqual([
-      'failed at first, passed when repeated alone: /checkout/b.test.ts: test 1',
-      'failed at first, passed when repeated alone: /checkout/b.test.ts: test 2',
-      '4 passed, 0 failed, 0 skipped',
-    ])
-  })
-
-  it('fail if they fail again, or if there is no second report', () => {
-    const again = writeReport({ success: false, files: [{ ...failed, tests: ['passed', 'passed', 'failed'] }] })
-    expect(execute([writeReport(first), again])).toMatchObject({
-      code: 1,
-      line: expect.stringContaining('3 passed, 1 failed, 0 skipped'),
-    })
-    expect(execute([writeReport(first), writeText('')]).code).toBe(1)
-  })
+  expect(execute(writeText('{"testResults": ['))).toEqual({ code: 1, line: '0 passed, 1 failed, 0 skipped' })
 })

@@ -12,7 +12,7 @@ import { DatagenVerifier } from '../support/datagen-verifier.ts'
 import { type Helm, helmAt } from '../support/helm.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
 import { podsOf } from '../support/pods.ts'
-import { expectUniqueIds, RegistrationLoad } from '../support/registry-load.ts'
+import { RegistrationLoad, registrationProblems } from '../support/registry-load.ts'
 import { createTestNamespace } from '../support/test-namespace.ts'
 import { until } from '../support/until.ts'
 
@@ -163,7 +163,7 @@ describeOn([tools, image, helm, kafkaJars], 'the chart and the image on a node',
 
   /** Writes that go on until the test has seen what it waits for. */
   async function startLoad(prefix: string): Promise<RegistrationLoad> {
-    const load = new RegistrationLoad([registry], prefix)
+    const load = new RegistrationLoad([registry], { prefix })
     loads.add(load)
     await until('some writes', WAIT, () => load.acknowledged.size > 20)
     return load
@@ -171,7 +171,7 @@ describeOn([tools, image, helm, kafkaJars], 'the chart and the image on a node',
 
   async function finish(load: RegistrationLoad): Promise<void> {
     await load.stop()
-    await expectUniqueIds(load, [registry])
+    expect(await registrationProblems(load, [registry])).toEqual([])
   }
 
   async function callHelm(command: string, ...args: readonly string[]): Promise<void> {
@@ -203,7 +203,14 @@ describeOn([tools, image, helm, kafkaJars], 'the chart and the image on a node',
           'brokergroup.heartbeat.interval.ms': '1000',
         },
       },
-      worker: { resources: resourcesOf('128Mi') },
+      worker: {
+        resources: resourcesOf('128Mi'),
+        properties: {
+          'config.storage.replication.factor': '1',
+          'offset.storage.replication.factor': '1',
+          'status.storage.replication.factor': '1',
+        },
+      },
     })
   }
   let offered: Promise<string> | undefined

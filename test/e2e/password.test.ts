@@ -14,7 +14,7 @@ describe('weir password', () => {
     const { status, stdout, stderr } = password(['ada', 'developer'], 'correct: horse ä\n')
     expect([status, stderr, stdout.includes('horse')]).toEqual([0, '', false])
     const users = Users.fromText(stdout, 'users')
-    expect(await users.verify('ada', 'correct: horse ä')).toBe('developer')
+    expect(await users.verify('ada', 'correct: horse ä')).toMatchObject({ name: 'ada', role: 'developer' })
     expect(await users.verify('ada', 'correct: horse')).toBeUndefined()
   })
 

@@ -78,7 +78,7 @@ describe('a worker with a plugin path', () => {
       groupId: 'plugins',
       settings: { 'plugin.path': plugins },
     })
-    onTestFinished(() => worker.kill())
+    onTestFinished(() => worker.stop())
     const client = createWorkerClient({ url: worker.url })
     const listed = await client.plugins({ connectorsOnly: false })
     expect(listed).toContainEqual({ class: 'TickSource', type: 'source', version: '0.1.0' })

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openBroker } from '../../src/broker/open-broker.ts'
 import { createRegistryClient } from '../../src/clients/registry-client.ts'
-import { createWorkerClient } from '../../src/clients/worker-client.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { startJavaConnect } from '../env/java-connect.ts'
 import { describeOn, real } from '../env/real.ts'
 import { runWeir, setArgs } from '../support/cli.ts'
+import { createJavaClient } from '../support/java-requests.ts'
 import { joinAsConfluentRegistry } from '../support/registry-member.ts'
 import { startRegistryProcess } from '../support/registry-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -44,7 +44,7 @@ describeOn([kafka, java], 'weir takeover status of a worker group', () => {
     onTestFinished(() => theirs.stop())
     const file = join(temporaryDirectory(), 'lines.txt')
     writeFileSync(file, 'one\ntwo\n')
-    const client = createWorkerClient({ url: theirs.url })
+    const client = createJavaClient(theirs.url)
     const [name, topic] = ['lines', `lines-${groupId}`]
     await client.create(name, {
       'connector.class': 'org.apache.kafka.connect.file.FileStreamSourceConnector',

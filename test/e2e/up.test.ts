@@ -7,6 +7,7 @@ import { createRegistryClient } from '../../src/clients/registry-client.ts'
 import { createWorkerClient } from '../../src/clients/worker-client.ts'
 import { kafkaTool } from '../env/kafka.ts'
 import { itOn, real } from '../env/real.ts'
+import { setArgs } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 import { runUp, startUp, type UpOptions } from '../support/up.ts'
@@ -17,9 +18,15 @@ const WAIT = { everyMs: 10, timeoutMs: 120_000 }
 
 const kafka = await real('kafka')
 
+/** The topics of a worker have three replicas by default. */
+const onOneBroker = () => {
+  const settings = ['config', 'offset', 'status'].map((kind) => [`worker.${kind}.storage.replication.factor`, '1'])
+  return ['--bootstrap', kafka.address.bootstrap, ...setArgs(Object.fromEntries(settings))]
+}
+
 describe.each([
   { name: 'the embedded broker', needs: [], logOf: (directory: string) => ['--data', join(directory, 'data')] },
-  { name: 'Kafka', needs: [kafka], logOf: () => ['--bootstrap', kafka.address.bootstrap] },
+  { name: 'Kafka', needs: [kafka], logOf: () => onOneBroker() },
 ])('the quick start on $name', ({ needs, logOf }) => {
   itOn(needs, 'runs, stops on Ctrl-C, and continues from its offsets', async () => {
     const checkout = quickstart()
@@ -55,12 +62,28 @@ describe.each([
   })
 })
 
+it('ends with --once when a connector has nothing to do, and so no tasks', async () => {
+  const directory = temporaryDirectory()
+  writeFileSync(
+    join(directory, 'idle.ts'),
+    `import { defineSource, z } from 'weir/sdk'
+    const own = { class: 'Idle', version: '1.0.0', summary: 'Idles.', config: z.object({}) }
+    export default defineSource({ ...own, tasks: () => [], async *poll() {} })`,
+  )
+  const manifests = folder({ 'idle.yaml': connector('idle', { class: 'Idle' }) })
+  const args = ['--set', `worker.plugin.path=${join(directory, 'idle.ts')}`]
+  const log = ['--data', join(directory, 'data')]
+  const { code, line } = await runUp({ manifests, directory, log, args })
+  const message = 'running without tasks, because the connector generates none: it has nothing to do'
+  expect([code, line('idle')]).toEqual([0, expect.objectContaining({ ready: 'True', message })])
+})
+
 itOn([kafka], 'writes records to Kafka that the Java tools can read', async () => {
   const directory = temporaryDirectory()
   const topic = `up-lines-${process.pid}`
   writeFileSync(join(directory, 'in.txt'), 'one\ntwo\nthrëe\n')
   const manifests = folder({ 'lines.yaml': connector('lines', { class: 'FileStreamSource', file: 'in.txt', topic }) })
-  const up = await startUp({ manifests, directory, log: ['--bootstrap', kafka.address.bootstrap] })
+  const up = await startUp({ manifests, directory, log: onOneBroker() })
   await up.untilLine('Connector', 'lines', ({ ready }) => ready === 'True')
   const consumed = await kafkaTool('consumer.ConsoleConsumer', [
     ...['--bootstrap-server', kafka.address.bootstrap, '--topic', topic],

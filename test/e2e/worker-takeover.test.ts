@@ -4,6 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createWorkerClient, type ExpandedConnector } from '../../src/clients/worker-client.ts'
 import { type JavaConnect, startJavaConnect } from '../env/java-connect.ts'
 import { describeOn, real } from '../env/real.ts'
+import { createJavaClient } from '../support/java-requests.ts'
 import {
   expectContinued,
   killWithTasks,
@@ -49,7 +50,7 @@ describeOn([kafka, java], 'takeover of the topics of a Kafka Connect cluster', (
     }
 
     const first = await startJava(group)
-    const client = createWorkerClient({ url: first.url })
+    const client = createJavaClient(first.url)
     await client.create('in', { 'connector.class': 'FileStreamSource', file: input, topic })
     await client.create('out', { 'connector.class': 'FileStreamSink', file: output, topics: topic })
     await client.create('resting', { 'connector.class': 'FileStreamSource', file: input, topic }, 'PAUSED')

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, renameSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cacheDirectory } from './cache.ts'
@@ -6,6 +6,7 @@ import { hasMaven, JAVA_MIN, javaVersion } from './java-toolchain.ts'
 import type { Found, Part } from './part.ts'
 import { freePort } from './ports.ts'
 import { run, startServer, untilReady } from './process.ts'
+import { removeDirectory } from './remove-directory.ts'
 import { partDirectory } from './workspace.ts'
 
 export type ApicurioAddress = { readonly url: string; readonly version: string }
@@ -62,7 +63,7 @@ export async function startApicurio(): Promise<Apicurio> {
     pid: server.pid,
     async stop() {
       await server.kill()
-      rmSync(directory, { recursive: true, force: true })
+      removeDirectory(directory)
     },
   }
 }
@@ -82,8 +83,8 @@ async function fetchApp(): Promise<void> {
     if (code !== 0) throw new Error(`Maven could not bring Apicurio ${VERSION}:\n${stdout}${stderr}`)
     if (!existsSync(appDirectory())) renameSync(unpacked, appDirectory())
   } finally {
-    rmSync(unpacked, { recursive: true, force: true })
-    rmSync(directory, { recursive: true, force: true })
+    removeDirectory(unpacked)
+    removeDirectory(directory)
   }
 }
 

@@ -9,12 +9,12 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
   utimesSync,
 } from 'node:fs'
 import { join, relative } from 'node:path'
 import { must } from './debian.ts'
+import { removeDirectory } from './remove-directory.ts'
 
 const CHECKOUT = join(import.meta.dirname, '../..')
 /** What the build reads in addition to `src`, and what defines the versions of the libraries. */
@@ -56,7 +56,7 @@ async function builtDirectory(checkout: string, cache: string): Promise<string> 
       // An author may have saved a file during the build.
       if (stateOfSources(checkout) === state) moveUnlessThere(unfinished, directory)
     } finally {
-      rmSync(unfinished, { recursive: true, force: true })
+      removeDirectory(unfinished)
     }
   }
 }
@@ -96,6 +96,6 @@ function removeOldest(cache: string): void {
     } catch {
       // Another run removes it, too.
     }
-    rmSync(removed, { recursive: true, force: true })
+    removeDirectory(removed)
   }
 }

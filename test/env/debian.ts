@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheDirectory } from './cache.ts'
 import type { Found } from './part.ts'
 import { type Command, run } from './process.ts'
+import { removeDirectory } from './remove-directory.ts'
 import { takeTurns } from './take-turns.ts'
 
 const inTurn = takeTurns()
@@ -42,7 +43,7 @@ export async function unpackDebian(packages: readonly string[]): Promise<string>
     if (!existsSync(folder)) renameSync(root, folder)
     return folder
   } finally {
-    rmSync(written, { recursive: true, force: true })
+    removeDirectory(written)
   }
 }
 

@@ -1,9 +1,10 @@
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { cacheDirectory } from './cache.ts'
 import type { Found } from './part.ts'
 import { run } from './process.ts'
+import { removeDirectory } from './remove-directory.ts'
 import { takeTurns } from './take-turns.ts'
 import { partDirectory } from './workspace.ts'
 
@@ -62,7 +63,7 @@ export async function buildAllGo(programs: readonly GoProgram[]): Promise<readon
   } finally {
     users -= 1
     if (users === 0 && cache !== undefined) {
-      rmSync(cache, { recursive: true, force: true })
+      removeDirectory(cache)
       cache = undefined
     }
   }

@@ -67,16 +67,21 @@ async function bud(options: ImageOptions): Promise<string> {
 
 /** Above the limit, removes the images without a tag, and the containers that killed tests have left of them. */
 async function removeOldImages(): Promise<void> {
-  const ids = await must(await buildah('images', '--all', '--quiet'))
+  const ids = await must(locked(await buildah('images', '--all', '--quiet')))
   if (ids.trim().split('\n').length <= IMAGES_MAX) return
-  const containers = JSON.parse(await must(await buildah('containers', '--json'))) as readonly Container[] | null
+  const containers = JSON.parse(await must(locked(await buildah('containers', '--json')))) as
+    | readonly Container[]
+    | null
   const old = (containers ?? []).filter(({ imagename }) => imagename === '').map(({ id }) => id)
   if (old.length > 0) await run(locked(await buildah('rm', ...old)))
   // `rmi --prune` exits with an error if a container uses one of the images, after it has removed the others.
   await run(locked(await buildah('rmi', '--prune')))
 }
 
-/** Runs only one command at a time in this cache, also among other test processes. */
+/**
+ * Runs only one command at a time in this cache, also among other test processes. For commands that remove images or
+ * containers, and for lists of them: a list fails if one of its elements is removed while it is read.
+ */
 function locked(command: Command): Command {
   return {
     ...command,

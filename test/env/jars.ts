@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { cacheDirectory } from './cache.ts'
 import { run } from './process.ts'
+import { removeDirectory } from './remove-directory.ts'
 import { takeTurns } from './take-turns.ts'
 
 /**
@@ -78,7 +79,7 @@ async function fetchJars(name: string, artifacts: readonly Artifact[], managedBy
     renameSync(written, classpathFile(name))
     return classpath
   } finally {
-    rmSync(directory, { recursive: true, force: true })
+    removeDirectory(directory)
   }
 }
 

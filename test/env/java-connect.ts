@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { findJava, startJava } from './java.ts'
 import { writeLogging } from './java-logging.ts'
@@ -6,6 +6,7 @@ import { KAFKA_VERSIONS, type KafkaAddress } from './kafka.ts'
 import type { Part } from './part.ts'
 import { freePort } from './ports.ts'
 import { untilReady } from './process.ts'
+import { removeDirectory } from './remove-directory.ts'
 import { partDirectory } from './workspace.ts'
 
 export type JavaConnectAddress = { readonly url: string; readonly version: string }
@@ -87,7 +88,7 @@ export async function startJavaConnect(options: JavaConnectOptions): Promise<Jav
     kill: () => server.kill(),
     async stop() {
       await server.stop()
-      rmSync(directory, { recursive: true, force: true })
+      removeDirectory(directory)
     },
   }
 }

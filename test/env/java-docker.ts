@@ -31,7 +31,16 @@ export const javaInDocker: JavaWay = {
       return null
     }
     const kill = async () => void (await end(0))
-    return { pid: undefined, hasExited: () => ended !== undefined, end, kill, stop: kill }
+    const inEngine = async () => (await findEngine())!.container.getById(container.getId())
+    return {
+      pid: undefined,
+      hasExited: () => ended !== undefined,
+      end,
+      kill,
+      stop: kill,
+      freeze: async () => void (await (await inEngine()).pause()),
+      thaw: async () => void (await (await inEngine()).unpause()),
+    }
   },
   async run(java) {
     const { Wait } = await testcontainers()

@@ -1,5 +1,7 @@
-import { delimiter, join } from 'node:path'
-import { resolveClasspath } from './jars.ts'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { basename, delimiter, join } from 'node:path'
+import { type Artifact, resolveClasspath, resolveJars } from './jars.ts'
 import { javaOfMachine } from './java-toolchain.ts'
 import { missingJavac } from './javac.ts'
 import type { Part } from './part.ts'
@@ -40,10 +42,24 @@ export function javaHostPart(name: string): Part<JavaHostAddress> {
         json: jar('connect-json'),
         runtime: jar('connect-runtime'),
       }
-      const args = [SCRIPT, directory, [classpath, jars.runtime].join(delimiter)]
+      const args = [SCRIPT, directory, [classpath, jars.runtime].join(delimiter), await resolverJars()]
       const built = await run({ file: process.execPath, args, directory: '.' })
       if (built.code !== 0) throw new Error(`the Java host does not compile:\n${built.stdout}${built.stderr}`)
       return { address: { directory, jars, classpath }, stop: async () => undefined }
     },
   }
+}
+
+/** The jars of Apache Maven Resolver that the host is built with, without what they depend on besides. */
+async function resolverJars(): Promise<string> {
+  const list = readFileSync(join(import.meta.dirname, '../../java/host/resolver.json'), 'utf8')
+  const names = Object.keys(JSON.parse(list) as Readonly<Record<string, string>>)
+  const artifacts = names.map((name) => name.split(':') as unknown as Artifact)
+  const jars = (await resolveJars(`resolver-${hashOf(list)}`, artifacts)).split(delimiter)
+  const files = new Set(artifacts.map(([, artifact, version]) => `${artifact}-${version}.jar`))
+  return jars.filter((jar) => files.has(basename(jar))).join(delimiter)
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8)
 }

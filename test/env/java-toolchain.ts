@@ -25,6 +25,8 @@ export const javaOfMachine: JavaWay = {
     const server = startServer(await command(java, archive), join(java.directory, 'output.log'))
     return {
       ...server,
+      freeze: async () => void process.kill(server.pid!, 'SIGSTOP'),
+      thaw: async () => void process.kill(server.pid!, 'SIGCONT'),
       async stop() {
         if (archive?.isWritten !== true) return server.kill()
         await server.end(ARCHIVE_MS)

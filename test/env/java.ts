@@ -21,6 +21,9 @@ export type JavaRun = {
 export type JavaServer = Server & {
   /** Ends a server whose data is not needed: kills it, unless it is the first one and writes the archive of its classes. */
   stop(): Promise<void>
+  /** Stops its threads until `thaw` (SIGSTOP); its connections stay open. */
+  freeze(): Promise<void>
+  thaw(): Promise<void>
 }
 
 /** A way to run Java programs of Kafka: in a container, or with the toolchain of this machine. */

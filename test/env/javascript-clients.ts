@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheDirectory } from './cache.ts'
 import type { Part } from './part.ts'
 import { run } from './process.ts'
+import { removeDirectory } from './remove-directory.ts'
 
 /** `modules`: the `node_modules` folder with the client. */
 export type JavascriptClientsAddress = { readonly modules: string }
@@ -45,6 +46,6 @@ async function install(directory: string): Promise<void> {
     // Renamed only when it is complete; another run may have been faster.
     if (!existsSync(directory)) renameSync(temporary, directory)
   } finally {
-    rmSync(temporary, { recursive: true, force: true })
+    removeDirectory(temporary)
   }
 }

@@ -1,11 +1,12 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { join } from 'node:path'
 import { binaryOf, buildAllGo, findGo, type GoProgram } from './go-toolchain.ts'
 import type { Found, Part } from './part.ts'
 import { freePort } from './ports.ts'
 import { type Server, startServer, untilReady } from './process.ts'
+import { removeDirectory } from './remove-directory.ts'
 import { partDirectory } from './workspace.ts'
 
 export const KUBERNETES_VERSION = '1.36.3'
@@ -123,7 +124,7 @@ export async function startKubernetes(): Promise<Kubernetes> {
     async stop() {
       await server.end(GRACE_MS)
       await etcd.kill()
-      rmSync(directory, { recursive: true, force: true })
+      removeDirectory(directory)
     },
   }
 }

@@ -50,7 +50,10 @@ export function mariadbPart(name: string): Part<MariadbAddress> {
       // As in Debezium's documentation; the connector connects by TCP.
       const [user, password] = ['debezium', 'dbz secret']
       const root = { port, user: 'root', password: '', debian }
-      await runMariadb(root, `CREATE USER '${user}'@'%' IDENTIFIED BY '${password}'; GRANT ALL ON *.* TO '${user}'@'%'`)
+      await runMariadb(
+        root,
+        `CREATE USER '${user}'@'%' IDENTIFIED BY '${password}'; GRANT ALL ON *.* TO '${user}'@'%' WITH GRANT OPTION`,
+      )
       return { address: { port, user, password, debian }, stop: async () => void (await server.end(SHUTDOWN_MS)) }
     },
   }

@@ -1,18 +1,10 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, symlinkSync } from 'node:fs'
 import { cp } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { cacheDirectory } from './cache.ts'
 import { must, withDebian } from './debian.ts'
 import { npmFolder } from './npm.ts'
+import { removeDirectory } from './remove-directory.ts'
 
 const SUITE = 'bookworm'
 const MIRROR = 'http://deb.debian.org/debian'
@@ -35,7 +27,7 @@ export async function nodeBaseRoot(debian: string): Promise<string> {
     if (!existsSync(folder)) renameSync(join(written, 'root'), folder)
     return folder
   } finally {
-    rmSync(written, { recursive: true, force: true })
+    removeDirectory(written)
   }
 }
 

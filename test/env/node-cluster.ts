@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { kubeApi } from '../support/kube-api.ts'
 import { until } from '../support/until.ts'
@@ -11,6 +11,7 @@ import { NODE_NAME, PAUSE_IMAGE, removeControlGroups, startMachine } from './nod
 import { startNodeNetwork } from './node-network.ts'
 import type { NodeToolsAddress } from './node-tools.ts'
 import { tail, untilReady } from './process.ts'
+import { removeDirectory } from './remove-directory.ts'
 import { partDirectory } from './workspace.ts'
 
 const READY = { everyMs: 200, timeoutMs: 240_000 }
@@ -45,7 +46,7 @@ export async function startNodeCluster(tools: NodeToolsAddress): Promise<NodeClu
     await machine.server.kill()
     await stopControlPlane()
     await network.stop()
-    rmSync(directory, { recursive: true, force: true })
+    removeDirectory(directory)
     await removeControlGroups()
   }
   try {

@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { withDebian } from './debian.ts'
 import type { NodeToolsAddress } from './node-tools.ts'
 import { type Server, startServer } from './process.ts'
+import { removeDirectory } from './remove-directory.ts'
 
 export const NODE_NAME = 'node0'
 /** Address of the node in its network. */
@@ -39,7 +40,7 @@ export function startMachine({ tools, directory, kubeconfig, networkPid }: Machi
   const file = (name: string) => join(directory, name)
   const group = controlGroup(directory)
   // A real system has `/run` in memory.
-  rmSync(file('run'), { recursive: true, force: true })
+  removeDirectory(file('run'))
   for (const name of ['cni', 'kubelet', 'plugins']) mkdirSync(file(name), { recursive: true })
   writeFileSync(file('cni/10-bridge.conflist'), JSON.stringify(networkOf(file)))
   writeFileSync(file('containerd.toml'), containerdSettings(file))

@@ -19,6 +19,7 @@ import { postgres18Part } from './postgres-18.ts'
 import { preCommitPart } from './pre-commit.ts'
 import { pyicebergPart } from './pyiceberg.ts'
 import { pythonClientsPart } from './python-clients.ts'
+import { pythonPart } from './python-packages.ts'
 import { reportSchemasPart } from './report-schemas.ts'
 import { sandboxPart } from './sandbox.ts'
 
@@ -28,8 +29,13 @@ const kafka = kafkaPart('kafka', '4.3.1', 'KAFKA_BOOTSTRAP')
 export const parts = {
   kafka,
   kafka3: kafkaPart('kafka3', '3.9.2', 'KAFKA3_BOOTSTRAP'),
+  kafka33: kafkaPart('kafka33', '3.3.2', 'KAFKA33_BOOTSTRAP'),
+  kafka40: kafkaPart('kafka40', '4.0.2', 'KAFKA40_BOOTSTRAP'),
+  kafka41: kafkaPart('kafka41', '4.1.2', 'KAFKA41_BOOTSTRAP'),
+  kafka44: kafkaPart('kafka44', '4.4.0', 'KAFKA44_BOOTSTRAP'),
   javaConnect: javaConnectPart('javaConnect', kafka),
   apicurio: apicurioPart('apicurio'),
+  python: pythonPart,
   pythonClients: pythonClientsPart('pythonClients'),
   javascriptClients: javascriptClientsPart('javascriptClients'),
   postgres: postgresPart('postgres'),

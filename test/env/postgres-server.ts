@@ -1,19 +1,10 @@
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, chownSync, cpSync, existsSync, globSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { cacheDirectory } from './cache.ts'
 import type { Found } from './part.ts'
 import { run, startServer, untilReady } from './process.ts'
+import { removeDirectory } from './remove-directory.ts'
 import { partDirectory } from './workspace.ts'
 
 /** An npm package with PostgreSQL's programs, used if this machine has none; a tested version. */
@@ -114,7 +105,7 @@ export async function preparePostgres(installed: string | undefined): Promise<Po
         },
         async stop() {
           await server.end(SHUTDOWN_MS, 'SIGQUIT')
-          rmSync(directory, { recursive: true, force: true })
+          removeDirectory(directory)
         },
       }
     },
@@ -184,6 +175,6 @@ async function fetchPrograms(place: string): Promise<void> {
     if (code !== 0) throw new Error(`npm could not bring ${PACKAGE} ${PACKAGE_VERSION}:\n${stdout}${stderr}`)
     if (!existsSync(place)) renameSync(beside, place)
   } finally {
-    rmSync(beside, { recursive: true, force: true })
+    removeDirectory(beside)
   }
 }

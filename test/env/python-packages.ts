@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheDirectory } from './cache.ts'
 import type { Part } from './part.ts'
 import { run } from './process.ts'
+import { removeDirectory } from './remove-directory.ts'
 
 /** `packages`: folder with the packages, which must be the first entry of Python's module path. */
 export type PythonPackagesAddress = { readonly packages: string }
@@ -32,12 +33,8 @@ export function pythonPackagesPart(name: string, options: PythonPackagesOptions)
     async find() {
       const named = process.env[variable]
       if (named !== undefined) return { how: 'environment', detail: `${variable}=${named}`, cached: true }
-      const python = await pythonVersion()
-      if (python === undefined) return { how: 'missing', detail: 'there is no python3 with pip on PATH' }
-      const [major, minor] = python.split('.').map(Number)
-      if (major !== 3 || minor === undefined || minor < PYTHON_MIN) {
-        return { how: 'missing', detail: `python3 is ${python}, the packages need 3.${PYTHON_MIN}` }
-      }
+      const { version: python, missing } = await findPython()
+      if (missing !== undefined) return { how: 'missing', detail: missing }
       const cached = existsSync(packagesFor(python, options))
       return { how: 'toolchain', detail: `Python ${python}, from PyPI`, cached }
     },
@@ -46,6 +43,26 @@ export function pythonPackagesPart(name: string, options: PythonPackagesOptions)
       return { address: { packages }, stop: async () => {} }
     },
   }
+}
+
+/** The Python of this machine. */
+export const pythonPart: Part<{ readonly file: string }> = {
+  name: 'python',
+  version: `3.${PYTHON_MIN}`,
+  async find() {
+    const { version, missing } = await findPython()
+    if (missing !== undefined) return { how: 'missing', detail: missing }
+    return { how: 'toolchain', detail: `Python ${version}`, cached: true }
+  },
+  start: async () => ({ address: { file: 'python3' }, stop: async () => {} }),
+}
+
+async function findPython(): Promise<{ readonly version: string; readonly missing?: string }> {
+  const python = await pythonVersion()
+  if (python === undefined) return { version: '', missing: 'there is no python3 with pip on PATH' }
+  const [major, minor = 0] = python.split('.').map(Number)
+  if (major === 3 && minor >= PYTHON_MIN) return { version: python }
+  return { version: python, missing: `python3 is ${python}, the tests need 3.${PYTHON_MIN}` }
 }
 
 async function pythonVersion(): Promise<string | undefined> {
@@ -73,7 +90,7 @@ async function install(python: string, options: PythonPackagesOptions): Promise<
     if (!existsSync(packages)) renameSync(directory, packages)
     return packages
   } finally {
-    rmSync(directory, { recursive: true, force: true })
+    removeDirectory(directory)
   }
 }
 

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheDirectory } from './cache.ts'
 import type { Part } from './part.ts'
 import { run } from './process.ts'
+import { removeDirectory } from './remove-directory.ts'
 
 /** `sarif`: the JSON schema of SARIF 2.1.0. `junit`: the XML schema of Jenkins for JUnit. `xmllint`: a validator in WebAssembly. */
 export type ReportSchemasAddress = { readonly sarif: string; readonly junit: string; readonly xmllint: string }
@@ -53,6 +54,6 @@ async function download(directory: string): Promise<void> {
     // Renamed only when it is complete; another run may have been faster.
     if (!existsSync(directory)) renameSync(temporary, directory)
   } finally {
-    rmSync(temporary, { recursive: true, force: true })
+    removeDirectory(temporary)
   }
 }

@@ -1,9 +1,10 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { withDebian } from './debian.ts'
 import type { Container, ContainerOptions } from './image.ts'
 import type { ImageConfig } from './image-config.ts'
 import { run, startServer, untilReady } from './process.ts'
+import { removeDirectory } from './remove-directory.ts'
 import { partDirectory } from './workspace.ts'
 
 const STOP_MS = 10_000
@@ -38,7 +39,7 @@ export async function startRunc({ debian, mount, ...options }: Bundle): Promise<
       // runc forwards the signal and exits with the exit code of the program.
       const code = await server.end(STOP_MS)
       await run(runc('delete', '--force', id))
-      rmSync(directory, { recursive: true, force: true })
+      removeDirectory(directory)
       return code
     },
   }

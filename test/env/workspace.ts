@@ -6,17 +6,20 @@ import { join } from 'node:path'
 
 /**
  * A shell script that cleans up after this process. However this process ends (Ctrl-C, SIGKILL, a crash), the shell
- * detects that its pipe is closed, kills all started processes and removes the directory of the parts.
+ * detects that its pipe is closed, kills all started processes, unmounts what was mounted and removes the directory of
+ * the parts.
  */
 const REAPER = `
 trap '' HUP INT TERM
 while read -r verb pid; do
   case $verb in
     watch) pids="$pids $pid" ;;
+    mount) mounts="$mounts $pid" ;;
     forget) rest=; for p in $pids; do [ "$p" = "$pid" ] || rest="$rest $p"; done; pids=$rest ;;
   esac
 done
 [ -z "$pids" ] || kill -KILL $pids 2>/dev/null
+[ -z "$mounts" ] || umount -l $mounts 2>/dev/null
 rm -rf "$1" || { sleep 1; rm -rf "$1"; }
 `
 
@@ -41,6 +44,11 @@ export function watchProcess(pid: number): void {
 /** Called when the process has exited, because its id may be reused. */
 export function forgetProcess(pid: number): void {
   openWorkspace().reaper.stdin?.write(`forget ${pid}\n`)
+}
+
+/** From now on the file system that is mounted in this part's directory is unmounted when this process exits. */
+export function watchMount(directory: string): void {
+  openWorkspace().reaper.stdin?.write(`mount ${directory}\n`)
 }
 
 function openWorkspace(): Workspace {

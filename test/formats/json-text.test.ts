@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { JsonNumber, javaDouble, parseJson, printJson } from '../../src/formats/json-text.ts'
+import { javaDouble } from '../../src/common/java-double.ts'
+import { JsonNumber, parseJson, printJson } from '../../src/formats/json-text.ts'
 
 describe('parseJson and printJson', () => {
   it('agree with JSON.parse for random values', () => {

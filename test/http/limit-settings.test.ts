@@ -84,7 +84,7 @@ describeConcurrently('request bodies', () => {
     expect(await limited('bodies_bytes')).toBe(before + 1)
   })
 
-  it('release their share of the budget when the client disconnects', async () => {
+  it('release their share of the budget when the client disconnects', { tags: ['slow'] }, async () => {
     const url = await start({ bodiesBytesMax: 200_000 })
     for (let index = 0; index < 5; index += 1) {
       const disconnected = await open(url, `${head(150_000)}"${'x'.repeat(100_000)}`)
@@ -174,7 +174,7 @@ describeConcurrently('connections', () => {
     expect(atWorkMax).toBe(1)
   })
 
-  it('are not read any further while many of their requests are pending', async () => {
+  it('are not read any further while many of their requests are pending', { tags: ['slow'] }, async () => {
     const blocked = Promise.withResolvers<object>()
     let reading: Socket | undefined
     const routes = (app: FastifyInstance) =>
@@ -250,7 +250,7 @@ describeConcurrently('responses', () => {
     expect((await (await fetch(`${url}/large`)).text()).length).toBe(8_000_000)
   })
 
-  it('are not aborted while a client waits for them', async () => {
+  it('are not aborted while a client waits for them', { tags: ['slow'] }, async () => {
     const blocked = Promise.withResolvers<object>()
     const url = await start(
       { responseStallTimeoutMs: 100, keepAliveTimeoutMs: 100 },

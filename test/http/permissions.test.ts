@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { silentLogger } from '../../src/common/logging/logger.ts'
-import { NO_POLICY, type Principal, Rights } from '../../src/http/permissions.ts'
+import { NO_POLICY, Rights } from '../../src/http/permissions.ts'
 import { openPermissions, parsePermissions } from '../../src/http/permissions-file.ts'
+import type { Principal } from '../../src/http/users.ts'
 import { matchesWildcard } from '../../src/regex/wildcard.ts'
 import { cpuMsOf } from '../support/cpu-time.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -87,6 +88,32 @@ groups:
   })
 })
 
+describe('the rights of a connector', () => {
+  const { connectors } = parsePermissions(
+    `connectors:
+       'team-*': [{ topics: ['team-*'], operations: [read, write] }, { topics: [rates], operations: [read] }]
+       team-audit: [{ groups: ['audit-*'], operations: ['*'] }]
+       'nothing-*': []`,
+    'permissions.yaml',
+  )
+  const rightsOf = (connector: string, kind: 'topics' | 'groups' = 'topics') =>
+    Rights.forConnector(kind, connector, connectors)
+
+  it('are those of all patterns that match its name', () => {
+    expect(rightsOf('team-1')?.allows('write', 'team-orders')).toBe(true)
+    expect(rightsOf('team-1')?.allows('read', 'rates')).toBe(true)
+    expect(rightsOf('team-1')?.allows('write', 'rates')).toBe(false)
+    expect(rightsOf('team-1', 'groups')?.allows('read', 'audit-1')).toBe(false)
+    expect(rightsOf('team-audit', 'groups')?.allows('read', 'audit-1')).toBe(true)
+    expect(rightsOf('team-audit')?.allows('read', 'team-orders')).toBe(true)
+  })
+
+  it('are none if its entry is empty, and are not restricted without an entry', () => {
+    expect(rightsOf('nothing-1')?.allows('read', 'team-orders')).toBe(false)
+    expect(rightsOf('other')).toBeUndefined()
+  })
+})
+
 describe('permissions file', () => {
   it.each([
     ['a: [', 'permissions.yaml: '],
@@ -100,6 +127,9 @@ describe('permissions file', () => {
     ["users: { ada: [{ subjects: ['*'], connectors: ['*'], operations: [read] }] }", 'users.ada.0: Unrecognized key'],
     ['users: { ada: [{ operations: [read] }] }', 'permissions.yaml: users.ada.0: '],
     ['users: { ada: [{ subjects: [], operations: [read] }] }', 'users.ada.0.subjects: Too small'],
+    ["users: { ada: [{ topics: ['*'], operations: [write] }] }", 'users.ada.0: '],
+    ["connectors: { 'a-*': [{ topics: ['*'], operations: [delete] }] }", 'expected * or some of read, write'],
+    ["connectors: { 'a-*': [{ subjects: ['*'], operations: [read] }] }", 'connectors.a-*.0: '],
     ['', 'permissions.yaml: the file: Invalid input'],
   ])('rejects %s with the position of the error', (text, message) => {
     expect(() => parsePermissions(text, 'permissions.yaml')).toThrow(message)
@@ -116,7 +146,7 @@ describe('permissions file', () => {
       Rights.forPrincipal('subjects', ADA, policy.current()).allowsAny(operation)
     expect([may('read'), may('write')]).toEqual([true, false])
     write('write')
-    await vi.waitFor(() => expect([may('read'), may('write')]).toEqual([false, true]))
+    await vi.waitFor(() => expect([may('read'), may('write')]).toEqual([false, true]), { timeout: 25_000 })
     write('everything')
     expect(may('write')).toBe(true)
   })

@@ -15,17 +15,17 @@ function encode({ schema, value }: Data): { readonly definitions: ReadonlyMap<nu
     forgetAll: () => definitions.clear(),
   })
   const writer = new FrameWriter((inner) => sent.idOf(inner))
-  writer.writeSchema(schema)
-  writer.writeValue(schema, value)
-  return { definitions, body: Buffer.from(writer.body) }
+  writer.schema(schema)
+  writer.value(schema, value)
+  return { definitions, body: Buffer.from(writer.bytes) }
 }
 
 function decode({ definitions, body }: ReturnType<typeof encode>): Data {
   const received = new ReceivedSchemas()
   for (const [id, definition] of definitions) received.define(id, definition)
   const reader = new FrameReader(body, received.get)
-  const schema = reader.readSchema()
-  return { schema, value: reader.readValue(schema) }
+  const schema = reader.schema()
+  return { schema, value: reader.value(schema) }
 }
 
 const anyData = fc.oneof(dataWithSchema, dataWithoutSchema)

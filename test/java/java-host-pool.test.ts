@@ -45,13 +45,13 @@ function openPool() {
   return { pool, directory, exit }
 }
 
-it('starts a JVM again only after the one before has removed its socket', async () => {
+it('starts a JVM again only after the one before has removed its socket', { tags: ['slow'] }, async () => {
   const { pool, directory, exit } = openPool()
   const location = { path: directory, jars: [] }
   const first = await pool.lease(location)
   const { socketPath } = first.address
   first.release()
-  await vi.waitUntil(() => existsSync(join(directory, 'stopping')))
+  await vi.waitUntil(() => existsSync(join(directory, 'stopping')), { timeout: 25_000 })
   const second = pool.lease(location)
   await nextTurn()
   expect(existsSync(socketPath)).toBe(true)

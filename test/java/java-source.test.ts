@@ -18,18 +18,18 @@ async function startHost() {
     const send = (type: number, id: number, fill: (body: FrameWriter) => void) => {
       const writer = new FrameWriter(() => 0)
       fill(writer)
-      socket.write(Buffer.concat([frameHeader(type, id, writer.length), writer.body]))
+      socket.write(Buffer.concat([frameHeader(type, id, writer.length), writer.bytes]))
     }
     const onFrame = ({ type, id, body }: HostFrame) => {
       if (type === FRAME.hello) return
-      const name = new FrameReader(body, () => ({ type: 'string' })).readString()
+      const name = new FrameReader(body, () => ({ type: 'string' })).string()
       received.push(name)
-      if (type === FRAME.request) send(FRAME.response, id, (answer) => answer.writeByte(0))
+      if (type === FRAME.request) send(FRAME.response, id, (answer) => answer.uint8(0))
       if (name === 'source.start') send(FRAME.event, 0, writeBatch)
     }
     const splitter = new FrameSplitter(FRAME_BYTES_MAX)
     socket.on('data', (chunk) => splitter.push(chunk).forEach(onFrame))
-    send(FRAME.hello, 0, (body) => body.writeVarint(1))
+    send(FRAME.hello, 0, (body) => body.varint(1))
   }
   const socketPath = join(temporaryDirectory(), 'host.sock')
   const server = createServer(onConnection).listen(socketPath)
@@ -38,17 +38,17 @@ async function startHost() {
 }
 
 function writeBatch(body: FrameWriter): void {
-  body.writeString('source.batch')
-  body.writeInt64(1)
+  body.string('source.batch')
+  body.int64(1)
   // A record without a transaction end: topic, partition, timestamp, key, value and headers, partition and offset of the source.
-  body.writeByte(1)
-  body.writeByte(0)
-  body.writeValue(null, 'lines')
-  for (let empty = 0; empty < 7; empty++) body.writeByte(0)
-  body.writeValue(null, { file: 'a' })
-  body.writeValue(null, { line: 1 })
-  body.writeByte(0)
-  body.writeByte(0)
+  body.uint8(1)
+  body.uint8(0)
+  body.value(null, 'lines')
+  for (let empty = 0; empty < 7; empty++) body.uint8(0)
+  body.value(null, { file: 'a' })
+  body.value(null, { line: 1 })
+  body.uint8(0)
+  body.uint8(0)
 }
 
 it('a Java source is stopped only when its last records have been reported as stored and committed', async () => {

@@ -15,7 +15,7 @@ describe('a frame of sink records', () => {
     ['500 small records', Array<SinkRecord>(1_200).fill(recordOf(1)), [500, 500, 200]],
     ['about 4 MiB', Array<SinkRecord>(10).fill(recordOf(1024 * 1024)), [4, 4, 2]],
     ['one record that is larger', Array<SinkRecord>(2).fill(recordOf(5 * 1024 * 1024)), [1, 1]],
-  ])('has %s', (_, records, expected) => {
+  ])('has %s', { tags: ['slow'] }, (_, records, expected) => {
     const counts: number[] = []
     for (let rest: readonly SinkRecord[] = records; rest.length > 0; ) {
       const count = writeSinkRecords(new FrameWriter(() => 0), rest)

@@ -110,6 +110,7 @@ function startOn(runtimesConfig: RuntimesConfig) {
       asserted.push(ms)
       if (!mayAct) throw new NotLeaderError()
     },
+    reportUnanswered: () => undefined,
   }
   const leader = startActiveOperator(
     {

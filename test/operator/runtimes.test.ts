@@ -8,6 +8,7 @@ import { TerminalError } from '../../src/operator/controller/reconcile-error.ts'
 import { ReconcileLoop } from '../../src/operator/controller/reconcile-loop.ts'
 import { externalObjectIndexFor } from '../../src/operator/resources/index-values.ts'
 import type { Resource } from '../../src/operator/resources/resource.ts'
+import { createResponseBudget } from '../../src/operator/runtime-connections.ts'
 import {
   createRuntimes,
   RUNTIME_DEFAULTS,
@@ -30,7 +31,7 @@ describe('the runtimes that a resource may refer to', () => {
     const runtimes = createRuntimes(
       { workers: runtimesConfig, registries: [] },
       { operatorNamespace: home, cluster },
-      (_, { endpoint }) => endpoint,
+      (_, { endpoint }) => ({ ...endpoint, responseBudget: createResponseBudget() }),
     )
     try {
       return runtimes.worker(connector(workerRef)).runtimeConfig.name

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { ConditionReason } from '../../src/common/state-glossary.ts'
 import type { ResourceChange } from '../../src/operator/cluster/cluster.ts'
-import type { ConditionReason } from '../../src/operator/resources/condition.ts'
 import { INITIAL_STATUS, type ResourceKey, type ResourceKind } from '../../src/operator/resources/resource.ts'
 import type { RuntimeEvent } from '../../src/operator/runtime-events.ts'
 import { requestsForChange, requestsForRuntimeEvent } from '../../src/operator/watch-mapping.ts'

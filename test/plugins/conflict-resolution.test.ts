@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { resolveConflicts } from '../../src/plugins/conflict-resolution.ts'
 import { loadModules } from '../../src/plugins/load-modules.ts'
 import { createCatalog, type NamedPlugin } from '../../src/plugins/plugin-catalog.ts'
-import { ShippedPlugins } from '../../src/plugins/shipped-plugins.ts'
+import { shippedPlugins } from '../../src/plugins/shipped-plugins.ts'
 
 const JAVA = 'org.apache.kafka.connect.file.FileStreamSourceConnector'
 const shipped = [source('FileStreamSource', '0.1.0', JAVA), source('Datagen', '0.1.0')]
@@ -89,7 +89,7 @@ describe("a jar with a copy of Kafka's own transforms", () => {
 
 describe('a thread that runs tasks', () => {
   it('finds the shipped plugins by all their names when nothing is installed', async () => {
-    expect((await loadModules(new ShippedPlugins(), [])).find('source', JAVA)?.class).toBe('FileStreamSource')
+    expect((await loadModules(await shippedPlugins(), [])).find('source', JAVA)?.class).toBe('FileStreamSource')
   })
 })
 

@@ -6,7 +6,7 @@ import { discoverModules } from '../../src/plugins/discover-modules.ts'
 import { importPlugins } from '../../src/plugins/import-plugins.ts'
 import { loadModules } from '../../src/plugins/load-modules.ts'
 import { createCatalog } from '../../src/plugins/plugin-catalog.ts'
-import { ShippedPlugins } from '../../src/plugins/shipped-plugins.ts'
+import { shippedPlugins } from '../../src/plugins/shipped-plugins.ts'
 import { SHIPPED } from '../support/shipped-plugins.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -151,6 +151,6 @@ export const plugins = [defineSink({
   it('can be loaded from the module URLs, as in a thread', async () => {
     const { modules } = await loadPlugins([folderOf({ 'one.js': plugin('One'), 'two.js': 'broken' })])
     expect(modules).toHaveLength(1)
-    expect((await loadModules(new ShippedPlugins(), modules)).find('predicate', 'One')?.version).toBe('1.2.0')
+    expect((await loadModules(await shippedPlugins(), modules)).find('predicate', 'One')?.version).toBe('1.2.0')
   })
 })

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Plugin, referencePage } from '../../src/sdk/index.ts'
+import { describeConfig, type Plugin, referencePage } from '../../src/sdk/index.ts'
 import { SHIPPED } from '../support/shipped-plugins.ts'
 
 // `npx vitest run test/plugins/reference.test.ts -u` writes the pages anew.
@@ -9,7 +9,9 @@ import { SHIPPED } from '../support/shipped-plugins.ts'
 const PAGES = join(import.meta.dirname, '../../docs/connectors')
 
 /** A page's plugins: the transforms of keys and of values share one. */
-const pages = Map.groupBy(SHIPPED, pageOf)
+const groups = [...Map.groupBy(SHIPPED, pageOf)]
+/** Plugins with at most one key and few notes are rows of the index. */
+const [small, pages] = [groups.filter(isSmall), groups.filter((group) => !isSmall(group))]
 
 describe('the generated pages in docs/connectors', () => {
   it.each([...pages])('have the current content: %s', async (page, [plugin, ...twins]) => {
@@ -21,7 +23,7 @@ describe('the generated pages in docs/connectors', () => {
   })
 
   it('exist for all shipped plugins and no others', () => {
-    const expected = ['README.md', ...pages.keys()]
+    const expected = ['README.md', ...pages.map(([page]) => page)]
     expect(
       globSync('*.md', { cwd: PAGES })
         .map((page) => basename(page))
@@ -29,6 +31,11 @@ describe('the generated pages in docs/connectors', () => {
     ).toEqual(expected.sort())
   })
 })
+
+function isSmall([, [plugin]]: [string, Plugin[]]): boolean {
+  const notes = plugin!.notes?.trim() ?? ''
+  return describeConfig(plugin!.config).length <= 1 && notes.length <= 250
+}
 
 function pageOf({ class: name }: Plugin): string {
   return `${bareName(name)
@@ -43,7 +50,7 @@ function bareName(name: string): string {
 function index(): string {
   const line = ([page, [plugin]]: [string, Plugin[]]) => `- [${bareName(plugin!.class)}](${page}): ${plugin!.summary}`
   const list = (title: string, kinds: readonly Plugin['kind'][]) => {
-    const listed = [...pages].filter(([, [plugin]]) => kinds.includes(plugin!.kind))
+    const listed = pages.filter(([, [plugin]]) => kinds.includes(plugin!.kind))
     return `## ${title}\n\n${listed.map(line).join('\n')}\n`
   }
   return [
@@ -52,7 +59,20 @@ function index(): string {
     list('Connectors', ['source', 'sink']),
     list('Converters', ['converter', 'header_converter']),
     list('Transforms', ['transformation']),
-    list('Predicates', ['predicate']),
     list('Config providers', ['provider']),
+    `## Plugins with at most one key\n\n${smallTable()}\n`,
   ].join('\n')
+}
+
+/** The type, the class names and the key are those that a page would have. */
+function smallTable(): string {
+  const rows = small.map(([, [plugin, ...twins]]) => {
+    const page = referencePage(plugin!, ...twins)
+    const [, type, names] = /^Type: (.*?)\. Class names: (.*)\.$/m.exec(page)!
+    const [, key, , fallback, , description] = /^\| (`[^|]+) \| (.*?) \| (.*?) \| (.*?) \| (.*) \|$/m.exec(page) ?? []
+    const keyCell = key === undefined ? '' : `${key}${fallback === '' ? '' : ` (${fallback})`}: ${description}`
+    const summary = [plugin!.summary, plugin!.notes?.trim().replaceAll('\n', ' ')].filter(Boolean).join(' ')
+    return `| ${[names, type, summary, keyCell].join(' | ')} |`
+  })
+  return ['| Class names | Type | Description | Key |', '| --- | --- | --- | --- |', ...rows].join('\n')
 }

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import type { BrokerBackend } from '../../src/broker/broker-backend.ts'
 import { createBrokerClient } from '../../src/broker/broker-client.ts'
 import { openEmbeddedBackend } from '../../src/broker/embedded/embedded-backend.ts'
-import { ATTRIBUTES_AT } from '../../src/broker/record-batch/record-batch-layout.ts'
+import { ATTRIBUTES_AT } from '../../src/broker/record-batch/batch-header.ts'
 import { systemClock } from '../../src/common/clock.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { createMetrics } from '../../src/common/metrics-registry.ts'
@@ -105,7 +105,7 @@ it('a registry whose topic was deleted does not start with an empty one, unless 
 it.each<[what: string, value: string, id: number]>([
   ['with a rule set that is not supported', '{"subject":"s","version":2,"id":7,"schema":"\\"long\\"","ruleSet":5}', 8],
   ['that is not JSON, without knowing its ID', '{"subject":"s","ver', 2],
-])('a registry does not assign the number and the ID of a version %s', async (_, value, id) => {
+])('a registry does not assign the number and the ID of a version %s', { tags: ['slow'] }, async (_, value, id) => {
   const { backend } = await openLog()
   const first = await start(backend, { 'schema.compatibility.level': 'NONE' })
   await first.register('s', '"int"')

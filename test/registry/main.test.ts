@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
 import { createRegistryClient } from '../../src/clients/registry-client.ts'
@@ -10,7 +10,6 @@ import { silentLogger } from '../../src/common/logging/logger.ts'
 import { createMetrics } from '../../src/common/metrics-registry.ts'
 import { startRegistry } from '../../src/registry/main.ts'
 import { registrySettings } from '../../src/registry/settings.ts'
-import { RegistryState } from '../../src/registry/store/registry-state.ts'
 import { until } from '../support/until.ts'
 
 const logger = silentLogger()
@@ -57,19 +56,6 @@ describe('a registry on an embedded broker', () => {
     expect(await restarted.latest('s')).toMatchObject({ id: 2, schema: '"long"' })
     expect(await restarted.config('s')).toEqual({ compatibility: 'FULL' })
     expect(await restarted.register('t', { schema: '"string"' })).toMatchObject({ id: 3 })
-  })
-
-  it('indexes its contents when it has started, before the first request', async () => {
-    const indexContents = vi.spyOn(RegistryState.prototype, 'indexContents')
-    onTestFinished(() => indexContents.mockRestore())
-    await broker.topics.create({ name: '_schemas', partitions: 1, configs: { 'cleanup.policy': 'compact' } })
-    await write(
-      '{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}',
-      '{"subject":"s","version":1,"id":9,"schema":"\\"int\\"","deleted":false}',
-    )
-    await start()
-    // All contents fit into the first part, which is indexed synchronously.
-    expect(indexContents.mock.results[0]?.value).toBe(false)
   })
 
   it('has the type of each version after a restart, also if versions of several types have the same text and ID', async () => {

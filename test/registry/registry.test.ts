@@ -6,7 +6,7 @@ import { startTestRegistry } from '../support/registry.ts'
 import { until } from '../support/until.ts'
 
 describe('a write', () => {
-  it('is rejected when 10,000 writes are waiting', async () => {
+  it('is rejected when 10,000 writes are waiting', { tags: ['slow'] }, async () => {
     const gate = Promise.withResolvers<void>()
     const test = await startTestRegistry({}, { writeGate: gate.promise })
     const write = (value: 'READONLY' | 'READWRITE') =>
@@ -76,26 +76,22 @@ describe('a write', () => {
     await follower.stop()
     await leader.stop()
   })
-})
 
-it('a decision waits until the index of contents by GUID is complete', async () => {
-  const indexed = Promise.withResolvers<void>()
-  const test = await startTestRegistry({}, { indexed: indexed.promise })
-  const answers: string[] = []
-  const ask = async (what: string, answer: Promise<{ readonly status: number }>) => {
-    const { status } = await answer
-    answers.push(`${what} ${status}`)
-  }
-  const waiting = [
-    ask('registration', test.call('POST', '/subjects/s/versions', { schema: '"int"' })),
-    ask('guid', test.call('GET', '/schemas/guids/d629bb05-ad85-3d20-fbcb-895de3c459f7')),
-  ]
-  await ask('subjects', test.call('GET', '/subjects'))
-  expect(answers).toEqual(['subjects 200'])
-  indexed.resolve()
-  await Promise.all(waiting)
-  expect(answers.toSorted()).toEqual(['guid 404', 'registration 200', 'subjects 200'])
-  await test.stop()
+  it.each([
+    ['timeout', 50_002],
+    ['unavailable', 50_001],
+  ] as const)(
+    'on a follower that cannot read what the leader wrote (%s) is answered as a failure of the store',
+    async (code, error_code) => {
+      const leader = await startTestRegistry()
+      const refresh = () => Promise.reject(new BrokerError(code, 'the topic was not read to its end'))
+      const follower = await startTestRegistry({}, { leaderUrl: leader.url, refresh })
+      const answer = await follower.call('PUT', '/mode', { mode: 'READONLY' })
+      expect(answer).toMatchObject({ status: 500, body: { error_code } })
+      await follower.stop()
+      await leader.stop()
+    },
+  )
 })
 
 const MODE = { timedOut: '', notStored: '', notForwarded: '', leaderless: '' }

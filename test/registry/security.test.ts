@@ -95,7 +95,7 @@ describe('the roles', () => {
     ['PUT /mode', { mode: 'READONLY' }, ADMINS],
     ['DELETE /mode/s', undefined, ADMINS],
     ['DELETE /contexts/.c', undefined, ADMINS],
-  ])('%s with body %j is allowed for %j only', async (line, body, allowed) => {
+  ])('%s with body %j is allowed for %j only', { tags: ['slow'] }, async (line, body, allowed) => {
     const { url } = registry
     registry.reset()
     await call(url, 'PUT /mode/importing', as('admin'), { mode: 'IMPORT' })
@@ -107,7 +107,7 @@ describe('the roles', () => {
     }
   })
 
-  it('require authentication, except for probes and authentication.skip.paths', async () => {
+  it('require authentication, except for probes and authentication.skip.paths', { tags: ['slow'] }, async () => {
     const { url } = await start({
       ...basic(),
       'authentication.realm': 'Schemas',
@@ -210,13 +210,17 @@ describe('listeners', () => {
     ['NONE', true],
     ['REQUESTED', true],
     ['REQUIRED', false],
-  ])('with ssl.client.authentication=%s accept a client without a certificate: %s', async (client, isAccepted) => {
-    const { url } = await start({ ...HTTPS, 'ssl.client.authentication': client })
-    const answer = call(url, 'GET /subjects')
-    await (isAccepted ? expect(answer).resolves.toMatchObject({ status: 200 }) : expect(answer).rejects.toThrow())
-    const certificate = tlsMaterial({ 'ssl.keystore.location': store('client.pem') })
-    expect(await call(url, 'GET /subjects', {}, undefined, certificate)).toMatchObject({ status: 200 })
-  })
+  ])(
+    'with ssl.client.authentication=%s accept a client without a certificate: %s',
+    { tags: ['slow'] },
+    async (client, isAccepted) => {
+      const { url } = await start({ ...HTTPS, 'ssl.client.authentication': client })
+      const answer = call(url, 'GET /subjects')
+      await (isAccepted ? expect(answer).resolves.toMatchObject({ status: 200 }) : expect(answer).rejects.toThrow())
+      const certificate = tlsMaterial({ 'ssl.keystore.location': store('client.pem') })
+      expect(await call(url, 'GET /subjects', {}, undefined, certificate)).toMatchObject({ status: 200 })
+    },
+  )
 
   it('present a renewed certificate to new connections and keep open connections', async () => {
     const file = join(temporaryDirectory(), 'server.pem')

@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-it('the examples in docs/serde.md print the expected output', async () => {
+it('the examples in docs/serde.md print the expected output', { tags: ['slow'] }, async () => {
   const registry = await startTestRegistry()
   onTestFinished(() => registry.stop())
   const examples = [...readFileSync(join(root, 'docs/serde.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)]

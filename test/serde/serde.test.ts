@@ -290,16 +290,20 @@ describe('schemas', () => {
       { inner: { f: 3 } },
     ],
   ]
-  it.each(WITH_REFERENCES)('are registered with the schemas that they reference: %o', async (schema, value) => {
-    const topic = `referring-${schema.type}`
-    expect(await through(topic, { schema }, value)).toMatchObject(value as object)
-    const { references } = await client.latest(`${topic}-value`)
-    expect(references).toMatchObject([{ name: schema.references?.[0]?.name, version: 1 }])
-    // References with a version need no registration.
-    const known = { ...schema, references: references! }
-    expect(await through(topic, { schema: known, policy: 'look-up' }, value)).toMatchObject(value as object)
-    expect(await through(topic, { schema, policy: 'look-up' }, value)).toMatchObject(value as object)
-  })
+  it.each(WITH_REFERENCES)(
+    'are registered with the schemas that they reference: %o',
+    { tags: ['slow'] },
+    async (schema, value) => {
+      const topic = `referring-${schema.type}`
+      expect(await through(topic, { schema }, value)).toMatchObject(value as object)
+      const { references } = await client.latest(`${topic}-value`)
+      expect(references).toMatchObject([{ name: schema.references?.[0]?.name, version: 1 }])
+      // References with a version need no registration.
+      const known = { ...schema, references: references! }
+      expect(await through(topic, { schema: known, policy: 'look-up' }, value)).toMatchObject(value as object)
+      expect(await through(topic, { schema, policy: 'look-up' }, value)).toMatchObject(value as object)
+    },
+  )
 
   it('validate values against referenced schemas', async () => {
     const [, [schema]] = WITH_REFERENCES as readonly [unknown, readonly [SchemaDefinition, unknown]]

@@ -14,6 +14,8 @@ type Options = {
   /** Whether to wait for the first batch, which must be empty: then the slot exists. Default: if no offset is stored. */
   readonly isAwaited?: boolean
   readonly log?: TaskLog
+  /** Whether `stop` waits until the server has noticed the end, so that the next source finds a free slot. Default: true. */
+  readonly freesSlot?: boolean
 }
 
 /** Connection keys of Debezium for a database. */
@@ -36,7 +38,7 @@ export function cdcConfigOf(database: Database): Readonly<Record<string, string>
 /** Starts the source on a database; it ends with the test. */
 export async function startCdcSource(
   database: Database,
-  { config, offset, isAwaited = offset === undefined, log }: Options = {},
+  { config, offset, isAwaited = offset === undefined, log, freesSlot = true }: Options = {},
 ): Promise<SourceRun> {
   const run = runSource(postgresCdcSource, {
     config: { ...cdcConfigOf(database), ...config },
@@ -45,7 +47,13 @@ export async function startCdcSource(
   })
   onTestFinished(() => run.stop())
   if (isAwaited) await run.nextBatch()
-  return run
+  return {
+    ...run,
+    async stop() {
+      await run.stop()
+      if (freesSlot) await untilSlotIsFree(database, config?.['slot.name'])
+    },
+  }
 }
 
 /** A short form of events: operation and row. */
@@ -75,10 +83,10 @@ export function slotOf(database: Database): string {
   return cdcConfigOf(database)['slot.name']!
 }
 
-/** Waits until no client uses the slot of the source. */
-export async function untilSlotIsFree(database: Database): Promise<void> {
+/** Waits until no client uses the slot of a source that ended in another way than by `stop`. */
+export async function untilSlotIsFree(database: Database, slot = slotOf(database)): Promise<void> {
   await until('the slot to be free', { everyMs: 20, timeoutMs: 120_000 }, async () => {
     const sql = 'SELECT FROM pg_replication_slots WHERE slot_name = $1 AND active'
-    return (await database.run(sql, [slotOf(database)])).length === 0
+    return (await database.run(sql, [slot])).length === 0
   })
 }

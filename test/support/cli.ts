@@ -6,7 +6,7 @@ import { partDirectory } from '../env/workspace.ts'
 const FILE = join(import.meta.dirname, '../../src/cli/weir.ts')
 /** The Node options in the shebang line of the command. */
 const NODE_ARGS = /^#!.* node (.+)$/m.exec(readFileSync(FILE, 'utf8'))![1]!.split(' ')
-const READY_TIMEOUT_MS = 120_000
+const READY_TIMEOUT_MS = 300_000
 const GRACE_MS = 60_000
 
 /** A running Weir program, in a child process that is killed with this one. */
@@ -22,11 +22,19 @@ export type Program = Pick<Server, 'pid' | 'kill'> & {
   interrupt(): Promise<number | null>
 }
 
-/** The command `weir ARGS` in `directory`: from `src`, or that of `WEIR_CLI`, which is a build for tests with real parts. */
-export function weirCommand(directory: string, args: readonly string[], nodeArgs: readonly string[] = []): Command {
+/**
+ * The command `weir ARGS` in `directory`: from `src`, or that of `WEIR_CLI`, which is a build for tests with real parts.
+ * `program`: the file of another version (`olderProgram`).
+ */
+export function weirCommand(
+  directory: string,
+  args: readonly string[],
+  nodeArgs: readonly string[] = [],
+  program = process.env['WEIR_CLI'] ?? FILE,
+): Command {
   return {
     file: process.execPath,
-    args: [...NODE_ARGS, ...nodeArgs, process.env['WEIR_CLI'] ?? FILE, ...args],
+    args: [...NODE_ARGS, ...nodeArgs, program, ...args],
     directory,
   }
 }
@@ -42,16 +50,25 @@ export function runWeir(directory: string, ...args: readonly string[]): Promise<
   return run(weirCommand(directory, args))
 }
 
+export type StartOptions = {
+  readonly directory?: string
+  readonly nodeArgs?: readonly string[]
+  /** See `weirCommand`. */
+  readonly program?: string | undefined
+  /** Variables in addition to those of this process. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
 /** Starts `weir PROGRAM ARGS` and waits until `isReady` returns true. */
 export async function startWeir(
   args: readonly [program: string, ...rest: string[]],
   isReady: (logFile: string) => Promise<boolean> | boolean,
-  { directory, nodeArgs }: { readonly directory?: string; readonly nodeArgs?: readonly string[] } = {},
+  { directory, nodeArgs, program, env }: StartOptions = {},
 ): Promise<Program> {
   const own = partDirectory(args[0])
   const logFile = join(own, 'output.log')
-  const command = weirCommand(directory ?? own, args, nodeArgs)
-  const server = startServer(command, logFile)
+  const command = weirCommand(directory ?? own, args, nodeArgs, program)
+  const server = startServer(env === undefined ? command : { ...command, env }, logFile)
   const what = { what: `weir ${args[0]}`, logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS }
   await untilReady(server, what, () => isReady(logFile))
   return {

@@ -12,7 +12,11 @@ export type CountingProxy = {
 }
 
 /** Requests with a body that only read: a lookup of a schema, a compatibility check, a validation of a configuration. */
-const READS = [/^POST \/subjects\/[^/]+(\?|$)/, /^POST \/compatibility\//, /^PUT \/connector-plugins\/.*\/validate$/]
+const READS = [
+  /^POST \/subjects\/[^/]+(\?|$)/,
+  /^POST \/compatibility\//,
+  /^PUT \/connector-plugins\/.*\/validate(\?|$)/,
+]
 
 /** Starts a proxy before the server at `target`. */
 export async function openCountingProxy(target: string): Promise<CountingProxy> {

@@ -1,5 +1,5 @@
 import type { BrokerBackend, FetchedPartition } from '../../src/broker/broker-backend.ts'
-import { batchesOf } from '../../src/broker/record-batch/record-batch.ts'
+import { batchesOf } from '../../src/broker/record-batch/batch-header.ts'
 
 /** Returns the damaged bytes of a stored batch. */
 export type Damage = (batch: Buffer, baseOffset: number) => Uint8Array

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Batch, batchesOf } from '../../src/broker/record-batch/record-batch.ts'
+import { type Batch, batchesOf } from '../../src/broker/record-batch/batch-header.ts'
 import type { Kafka } from '../env/kafka.ts'
 
 /** The file with the records of a partition, such as `orders-0`. */

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { jsonWriter } from '../../src/java-compat/json/connect-json-writer.ts'
+import { eventSettings } from '../../src/plugins/connectors/cdc/config/event-keys.ts'
 import type { DatabaseChange, SnapshotRow, Table } from '../../src/plugins/connectors/postgres/cdc/changes/change.ts'
 import { ChangeReader } from '../../src/plugins/connectors/postgres/cdc/changes/change-reader.ts'
 import { toTable } from '../../src/plugins/connectors/postgres/cdc/changes/relations.ts'
 import { cdcConfig } from '../../src/plugins/connectors/postgres/cdc/config/cdc-config.ts'
-import { eventSettings } from '../../src/plugins/connectors/postgres/cdc/config/event-keys.ts'
 import { valueSettings } from '../../src/plugins/connectors/postgres/cdc/config/value-keys.ts'
-import { EventWriter } from '../../src/plugins/connectors/postgres/cdc/events/event-writer.ts'
+import { PostgresEventWriter } from '../../src/plugins/connectors/postgres/cdc/events/postgres-event-writer.ts'
 import { parseLsn } from '../../src/plugins/connectors/postgres/cdc/replication/lsn.ts'
 import { decodePgoutput, type Relation } from '../../src/plugins/connectors/postgres/cdc/replication/pgoutput.ts'
 import { ColumnTypes } from '../../src/plugins/connectors/postgres/cdc/values/column-types.ts'
@@ -45,7 +45,7 @@ export function recordedEvents({ events }: Recording): readonly ParsedEvent[] {
   return events.map(parseEvent)
 }
 
-/** What `EventWriter` makes of the same rows and messages. */
+/** What `PostgresEventWriter` makes of the same rows and messages. */
 export async function replayedEvents(recording: Recording): Promise<readonly ParsedEvent[]> {
   const config = parseConfig(cdcConfig, {
     'database.hostname': 'localhost',
@@ -55,7 +55,7 @@ export async function replayedEvents(recording: Recording): Promise<readonly Par
     ...recording.config,
   })
   const types = JSON.parse(readFileSync(join(FILES, 'catalog.golden.json'), 'utf8')) as (string | null)[][]
-  const writer = new EventWriter({
+  const writer = new PostgresEventWriter({
     settings: eventSettings(config),
     types: new ColumnTypes(new TypeCatalog([...types, ...recording.types]), valueSettings(config)),
     version: recording.versions['debezium']!,
@@ -134,7 +134,7 @@ async function streamChanges({ messages, tables: described }: Recording): Promis
     get: (id: number) => known.get(id)!,
     async update(relation: Relation) {
       const found = described.find(({ id }) => id === relation.id)
-      known.set(relation.id, toTable(relation, found && toCatalogTable(found)))
+      known.set(relation.id, toTable(relation, found && { table: toCatalogTable(found), attributes: [] }))
     },
   }
   const batch = messages.map(({ hex, lsn }) => decodePgoutput(Buffer.from(hex, 'hex'), parseLsn(lsn)))

@@ -1,15 +1,15 @@
-import type { NewRecord, Producer } from '../../src/broker/broker.ts'
+import type { NewRecord } from '../../src/broker/broker.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import type { SourceRecord, StoredListener } from '../../src/sdk/index.ts'
 import type { TransactionBoundary } from '../../src/worker/configuration/task-config.ts'
 import { lastOffsets } from '../../src/worker/tasks/acknowledged-prefix.ts'
 import { AtLeastOnceDelivery } from '../../src/worker/tasks/at-least-once-delivery.ts'
-import { sourcesOf } from '../../src/worker/tasks/converted-batch.ts'
 import { ExactlyOnceDelivery } from '../../src/worker/tasks/exactly-once-delivery.ts'
 import type { FailedSourceRecord } from '../../src/worker/tasks/process-source-records.ts'
 import type { SourceDelivery, TransactionEnd } from '../../src/worker/tasks/source-delivery.ts'
 import { SourceOffsets } from '../../src/worker/tasks/source-offsets.ts'
 import { countersIn } from '../../src/worker/tasks/task-counters.ts'
+import type { GuardedProducer } from '../../src/worker/topic-access/guarded-broker.ts'
 import { FakeClock } from './fake-clock.ts'
 import { FakeProducer } from './fake-producer.ts'
 
@@ -30,16 +30,13 @@ export function deliver(
   const records = Array.from({ length: count }, (): NewRecord => ({ topic: 't', key: null, value }))
   const record: SourceRecord = { topic: 't', value: 'v', sourcePartition: {}, sourceOffset: { position } }
   const sources = Array<SourceRecord>(count).fill(record)
-  return delivery.deliver(
-    { records, sources: sourcesOf(sources), bytes },
-    { records: sources, progress: lastOffsets(sources), end },
-  )
+  return delivery.deliver({ records, sources, bytes }, { records: sources, progress: lastOffsets(sources), end })
 }
 
 /** Delivers an offset that the source set without records. */
 export function advance(delivery: SourceDelivery, position: number): Promise<void> {
   const progress = [{ partition: {}, offset: { position } }]
-  return delivery.deliver({ records: [], sources: sourcesOf([]), bytes: 0 }, { records: [], progress, end: undefined })
+  return delivery.deliver({ records: [], sources: [], bytes: 0 }, { records: [], progress, end: undefined })
 }
 
 export function atLeastOnce({ listens = true, logsContent = false } = {}) {
@@ -85,7 +82,7 @@ export function independentExactlyOnce() {
 
 function parts(producer: FakeProducer, counters: ReturnType<typeof countersIn>) {
   return {
-    producer: producer as unknown as Producer,
+    producer: producer as unknown as GuardedProducer,
     counters,
     clock: new FakeClock(),
     log: silentLogger(),

@@ -1,4 +1,10 @@
-import type { Cluster, NamespaceInfo, ResourceChange, ResourceEvent } from '../../src/operator/cluster/cluster.ts'
+import type {
+  Cluster,
+  NamespaceInfo,
+  ResourceChange,
+  ResourceEvent,
+  UnreadableResource,
+} from '../../src/operator/cluster/cluster.ts'
 import { FINALIZER } from '../../src/operator/controller/finalizer.ts'
 import { type IndexValue, indexValuesOf } from '../../src/operator/resources/index-values.ts'
 import { parseResource } from '../../src/operator/resources/parse-resource.ts'
@@ -15,6 +21,7 @@ import {
 export class FakeCluster implements Cluster {
   readonly description = 'memory'
   readonly resources = new Map<ResourceKey, Resource>()
+  readonly unreadables = new Map<ResourceKey, UnreadableResource>()
   readonly events: ResourceEvent[] = []
   /** Undefined: Secrets are not watched, but can still be read. */
   secretVersions: Map<string, string> | undefined
@@ -85,6 +92,10 @@ export class FakeCluster implements Cluster {
     return this.resources.get(key) as Resource<K> | undefined
   }
 
+  unreadable<K extends ResourceKind>(key: ResourceKey<K>): UnreadableResource<K> | undefined {
+    return this.unreadables.get(key) as UnreadableResource<K> | undefined
+  }
+
   list<K extends ResourceKind>(kind: K): readonly Resource<K>[] {
     return [...this.resources.values()].filter((resource): resource is Resource<K> => resource.kind === kind)
   }
@@ -99,16 +110,24 @@ export class FakeCluster implements Cluster {
   }
 
   async writeStatus<K extends ResourceKind>(key: ResourceKey<K>, status: ResourceStatus[K]): Promise<void> {
-    this.resources.set(key, { ...this.#find(key), status } as Resource)
+    const unreadable = this.unreadables.get(key)
+    if (unreadable === undefined) this.resources.set(key, { ...this.#find(key), status } as Resource)
+    else this.unreadables.set(key, { ...unreadable, status })
     this.#notify({ key, type: 'status' })
   }
 
   async setFinalizer(key: ResourceKey, present: boolean): Promise<void> {
+    if (this.unreadables.has(key)) {
+      if (!present) this.unreadables.delete(key)
+      return
+    }
     const resource = this.#find(key)
     if (!present && resource.metadata.deletionTimestamp !== undefined) return this.#drop(key)
     const finalizers = present ? [FINALIZER[resource.kind]] : []
     this.resources.set(key, { ...resource, metadata: { ...resource.metadata, finalizers } } as Resource)
   }
+
+  async confirm(): Promise<void> {}
 
   recordEvent(_: Resource, event: ResourceEvent): void {
     this.events.push(event)

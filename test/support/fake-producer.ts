@@ -34,6 +34,10 @@ export class FakeProducer {
     return batch.promise
   }
 
+  sendSourceOffsets(records: readonly NewRecord[]): Promise<SendResult> {
+    return this.send(records)
+  }
+
   acknowledge(index: number): void {
     this.#batches[index]?.resolve({ partitions: new Int32Array(), offsets: new Float64Array() })
   }

@@ -57,6 +57,7 @@ export class FakeRegistry implements RegistryClient {
 
   byId = async (id: number) => this.#any((one) => one.id === id)
   byGuid = async (guid: string) => this.#any((one) => one.guid === guid)
+  versionsOfId = async () => []
 
   /** The effective policy and group of every subject. */
   rules: Pick<SubjectConfig, 'compatibilityPolicy' | 'compatibilityGroup'> = {}

@@ -5,14 +5,15 @@ import type {
   ConnectorProperties,
   ConnectorStateInfo,
   RequestedState,
-  RunState,
   WorkerClient,
 } from '../../src/clients/worker-client.ts'
+import type { RunState } from '../../src/common/state-glossary.ts'
 
 export type FakeConnector = {
   config: ConnectorProperties
   state: RunState
   tasks: { state: RunState; trace?: string }[]
+  trace?: string
   offsets: readonly ConnectorOffset[]
 }
 
@@ -156,12 +157,12 @@ export class FakeWorker implements WorkerClient {
   }
 
   #status(name: string): ConnectorStateInfo {
-    const { state, tasks } = this.#find(name)
+    const { state, tasks, trace } = this.#find(name)
     const worker_id = '127.0.0.1:8083'
     return {
       name,
       type: 'source',
-      connector: { state, worker_id },
+      connector: { state, worker_id, ...(trace !== undefined && { trace }) },
       tasks: tasks.map((task, id) => ({ id, worker_id, ...task })),
     }
   }

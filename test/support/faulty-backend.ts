@@ -6,7 +6,8 @@ import type {
   PartitionError,
 } from '../../src/broker/broker-backend.ts'
 import { BrokerError } from '../../src/broker/broker-error.ts'
-import { batchesOf, recordsOf } from '../../src/broker/record-batch/record-batch.ts'
+import { batchesOf } from '../../src/broker/record-batch/batch-header.ts'
+import { recordsOf } from '../../src/broker/record-batch/record-batch.ts'
 import type { Clock } from '../../src/common/clock.ts'
 
 /**
@@ -75,15 +76,38 @@ export function createStrictBackend(backend: BrokerBackend, isRefused: (value: s
 /** A clock whose sleeps take about 1 ms of real time, but advance the clock by the requested time. */
 export function fastClock(): Clock {
   let nowMs = 0
+  const limits = new Map<() => void, number>()
   return {
     nowMs: () => nowMs,
     monotonicMs: () => nowMs,
     sleep: async (ms, signal) => {
+      if (signal !== undefined && ms > PAUSE_MS_MAX) return untilPassed(limits, nowMs + ms, signal)
       await delay(1)
       signal?.throwIfAborted()
       nowMs += ms
+      for (const [pass, untilMs] of limits) if (untilMs <= nowMs) pass()
     },
   }
+}
+
+/** A longer sleep that can be aborted is a time limit: it ends when shorter ones have taken that time. */
+const PAUSE_MS_MAX = 1_000
+
+function untilPassed(limits: Map<() => void, number>, untilMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const pass = () => {
+      limits.delete(pass)
+      signal.removeEventListener('abort', abort)
+      resolve()
+    }
+    const abort = () => {
+      limits.delete(pass)
+      reject(signal.reason)
+    }
+    limits.set(pass, untilMs)
+    signal.addEventListener('abort', abort, { once: true })
+    if (signal.aborted) abort()
+  })
 }
 
 const ERRORS = {

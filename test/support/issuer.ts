@@ -7,6 +7,8 @@ export type IssuerClient = {
   readonly id: string
   readonly roles?: readonly string[]
   readonly groups?: readonly string[]
+  /** Sends its secret in the header, as Kafka's clients do, instead of the form. */
+  readonly usesBasic?: boolean
 }
 
 export type Issuer = {
@@ -70,17 +72,17 @@ export async function startIssuer(
   }
 }
 
-const SECRET = 'a secret of a test client'
+export const SECRET = 'a secret of a test client'
 
 function configuration(clients: readonly IssuerClient[], key: JWK, secondsToLive: number): object {
   return {
-    clients: clients.map(({ id }) => ({
+    clients: clients.map(({ id, usesBasic = false }) => ({
       client_id: id,
       client_secret: SECRET,
       grant_types: ['client_credentials'],
       redirect_uris: [],
       response_types: [],
-      token_endpoint_auth_method: 'client_secret_post',
+      token_endpoint_auth_method: usesBasic ? 'client_secret_basic' : 'client_secret_post',
     })),
     jwks: { keys: [key] },
     ttl: { ClientCredentials: secondsToLive },
@@ -89,6 +91,7 @@ function configuration(clients: readonly IssuerClient[], key: JWK, secondsToLive
       clientCredentials: { enabled: true },
       resourceIndicators: {
         enabled: true,
+        defaultResource: () => AUDIENCE,
         getResourceServerInfo: (_: unknown, audience: string) => ({
           audience,
           scope: '',

@@ -1,4 +1,4 @@
-import { linkSync, readFileSync } from 'node:fs'
+import { linkSync, readFileSync, writeFileSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { expect } from 'vitest'
@@ -18,7 +18,7 @@ export type JavaWorkerOptions = {
 /** Starts a worker process with plugins from Maven Central. It is stopped at the end of the test. */
 export async function startJavaWorker({ bootstrap, hostDirectory, plugins, settings }: JavaWorkerOptions) {
   const group = new WorkerGroup(bootstrap, {
-    'plugin.path': await installPlugins(plugins),
+    'plugin.path': await installPlugins(plugins, hostDirectory),
     'java.host.directory': hostDirectory,
     'java.host.heap.max': '256m',
     'offset.flush.interval.ms': '500',
@@ -32,10 +32,17 @@ export async function startJavaWorker({ bootstrap, hostDirectory, plugins, setti
  * Installs plugins with `weir plugins install`, each in a location of its own. Returns the plugin path. `directory`: that
  * of the plugin path; absent: one that is removed at the end of the test.
  */
-export async function installPlugins(address: MavenPluginAddress, directory = temporaryDirectory()): Promise<string> {
+export async function installPlugins(
+  address: MavenPluginAddress,
+  hostDirectory: string,
+  directory = temporaryDirectory(),
+): Promise<string> {
   const pluginPath = join(directory, 'plugins')
+  const config = join(directory, 'java-host.properties')
+  writeFileSync(config, `java.host.directory=${hostDirectory}\n`)
   for (const plugin of address.plugins) {
     const args = ['plugins', 'install', plugin, '--plugin-path', pluginPath, '--repository', address.repository]
+    args.push('--config', config)
     const { code, stderr } = await runWeir(directory, ...args)
     expect(code, stderr).toBe(0)
   }

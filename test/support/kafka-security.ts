@@ -33,6 +33,26 @@ export function scramUser(name: string, password: string): readonly string[] {
   ])
 }
 
+/** Settings of a client that logs in with SCRAM-SHA-512 over TLS. */
+export function scramLogin(name: string, password: string): Settings {
+  const module = 'org.apache.kafka.common.security.scram.ScramLoginModule'
+  return {
+    'security.protocol': 'SASL_SSL',
+    'sasl.mechanism': 'SCRAM-SHA-512',
+    'sasl.jaas.config': `${module} required username="${name}" password="${password}";`,
+    'ssl.truststore.location': store('ca.pem'),
+    'ssl.truststore.type': 'PEM',
+  }
+}
+
+/** Settings of a broker that checks ACLs, except those of clients without a login, as brokers are, and of `superUsers`. */
+export function authorizer(superUsers: readonly string[] = []): Settings {
+  return {
+    'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+    'super.users': ['ANONYMOUS', ...superUsers].map((user) => `User:${user}`).join(';'),
+  }
+}
+
 /** SASL settings of a listener. PLAIN accepts alice with her password, OAUTHBEARER accepts everyone. */
 export function saslListener(name: string, mechanisms = 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER'): Settings {
   const login = (module: string) => `org.apache.kafka.common.security.${module} required`

@@ -1,6 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { defineSink, defineSource, type Plugin, STRING, z } from '../../src/sdk/index.ts'
 
 // Source connectors that misbehave, for tests that run them in threads.
@@ -34,21 +32,11 @@ const held: Buffer[] = []
 /** Two of them are more than half of the memory limit of a process in `worker-threads.test.ts`, and one is less. */
 const HELD_BYTES = 52 * 1024 * 1024
 
-/** Throws an error with the size of the young generation after a collection that reduces memory, as in an idle thread. */
-function collect(): never {
-  setFlagsFromString('--expose-gc')
-  const collectGarbage = runInNewContext('gc') as (options: object) => void
-  collectGarbage({ type: 'major', flavor: 'last-resort' })
-  const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')
-  throw new Error(`the young generation has ${(young?.space_size ?? 0) / 1024 / 1024} MB`)
-}
-
 export const plugins: readonly Plugin[] = [
   source('Steady', () => undefined),
   source('Holder', () => void held.push(Buffer.alloc(HELD_BYTES, 1))),
   source('Spinner', spinForEver),
   source('Sleeper', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)),
-  source('Collector', collect),
   source('Exiter', () => process.exit(3)),
   source('Thrower', () => setTimeout(() => Promise.reject(new Error('out of band')), 1)),
   defineSink({

@@ -36,8 +36,9 @@ export function createResponseChecks(written: object): ApiChecks {
 
   function checkOperation(path: string, method: string, status: number, body: unknown, what: string): void {
     const responses = document.paths[path]?.[method]?.responses ?? {}
-    const stated = responses[status] ? String(status) : 'default'
-    if (stated === 'default' && status < 400) throw new Error(`${what}, which is not in the document`)
+    const stated = responses[status] && !isErrorOfHttp(status, body) ? String(status) : 'default'
+    const isUnstated = stated === 'default' && status < 500 && !isErrorOfHttp(status, body)
+    if (isUnstated) throw new Error(`${what}, which is not in the document: ${JSON.stringify(body)}`)
     const type = Object.keys(responses[stated]?.content ?? {})[0]
     if (type !== undefined) {
       const pointer = ['paths', path, method, 'responses', stated, 'content', type, 'schema']
@@ -52,6 +53,12 @@ export function createResponseChecks(written: object): ApiChecks {
       throw new Error(`${what} with ${JSON.stringify(body)?.slice(0, 500)}: ${ajv.errorsText(validate.errors)}`)
     }
   }
+}
+
+/** Whether any endpoint can return this error. An endpoint states that what it names does not exist. */
+function isErrorOfHttp(status: number, body: unknown): boolean {
+  if (status < 400 || status === 404) return false
+  return (body as { readonly error_code?: unknown } | undefined)?.error_code === status
 }
 
 function matcherOf({ paths }: Document): (method: string, url: string) => string | undefined {

@@ -64,14 +64,20 @@ function pathOf({ apiVersion, kind, metadata: { name, namespace } }: Granted): s
   return `${group}${namespace === undefined ? '' : `/namespaces/${namespace}`}/${kind.toLowerCase()}s/${name}`
 }
 
-/** Starts `weir operator` with both runtimes in its process, on an embedded broker. */
-export async function startOperator(address: KubernetesAddress, namespace: string, more: readonly string[] = []) {
+/** Starts `weir operator` with both runtimes in its process, on an embedded broker unless `log` says otherwise. */
+export async function startOperator(
+  address: KubernetesAddress,
+  namespace: string,
+  more: readonly string[] = [],
+  log?: readonly string[],
+) {
   const directory = temporaryDirectory()
   const [registryPort, workerPort] = [await freePort(), await freePort()]
   const args = [
     ...['--kubeconfig', await operatorAccount(address, namespace)],
     ...['--namespace', namespace, '--lease-namespace', namespace],
-    ...['--data', join(directory, 'data'), '--monitoring', ANY_PORT],
+    ...(log ?? ['--data', join(directory, 'data')]),
+    ...['--monitoring', ANY_PORT],
     ...['--registry-port', String(registryPort), '--worker-port', String(workerPort)],
     ...['--set', 'worker.value.converter=StringConverter', '--set', 'worker.offset.flush.interval.ms=200'],
     ...more,

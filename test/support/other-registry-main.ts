@@ -44,7 +44,7 @@ function exclusively<Result>(action: () => Promise<Result>): Promise<Result> {
 
 async function append(key: object, value: object | null): Promise<void> {
   const bytes = { key: Buffer.from(JSON.stringify(key)), value: value && Buffer.from(JSON.stringify(value)) }
-  await log.applied(await log.append([{ ...bytes, partition: 0 }], producer))
+  await log.appendBy(producer, [{ ...bytes, partition: 0 }])
 }
 
 /** Undefined while this instance does not lead. */

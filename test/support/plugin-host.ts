@@ -13,7 +13,7 @@ export function localPluginHost(
   plugins: readonly Plugin[] = SHIPPED,
   access: ConnectorAccess = ALL_ACCESS,
 ): PluginHost {
-  const executor = new PluginExecutor(findAmong(plugins), access)
+  const executor = new PluginExecutor(findAmong(plugins), access, async () => createCatalog(plugins))
   return {
     catalog: restrictConnectors(createCatalog(plugins.map(toDescriptor)), access.classes),
     async call<Operation extends PluginCall['operation']>(

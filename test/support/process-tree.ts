@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 /** All child processes, recursively. */
 export function descendantsOf(pid: number): readonly number[] {
@@ -53,6 +53,33 @@ function mappingsOf(pid: number) {
     // Permissions, offset, device, inode and path are the same in each process that maps the file.
     const file = text.slice(text.indexOf(' '), text.indexOf('\n'))
     return { file, residentKb: kb('Rss'), anonymousKb: kb('Anonymous') }
+  })
+}
+
+/** Number of open TCP connections of a process and all its descendants to these ports. */
+export function connectionsOf(pid: number, ports: readonly number[]): number {
+  const sockets = new Set([pid, ...descendantsOf(pid)].flatMap(socketsOf))
+  return ['tcp', 'tcp6']
+    .flatMap((name) => read(`/proc/${pid}/net/${name}`).split('\n').slice(1))
+    .filter((line) => {
+      const [, , remote = '', state, , , , , , inode = ''] = line.trim().split(/\s+/)
+      const port = Number.parseInt(remote.split(':')[1] ?? '', 16)
+      return state === ESTABLISHED && ports.includes(port) && sockets.has(inode)
+    }).length
+}
+
+const ESTABLISHED = '01'
+
+/** The inodes of the sockets of a process. */
+function socketsOf(pid: number): readonly string[] {
+  const directory = `/proc/${pid}/fd`
+  return readdirSync(directory).flatMap((name) => {
+    try {
+      return /^socket:\[(\d+)\]$/.exec(readlinkSync(`${directory}/${name}`))?.[1] ?? []
+    } catch {
+      // Closed meanwhile.
+      return []
+    }
   })
 }
 

@@ -30,7 +30,23 @@ const typeName = fc.constantFrom(
 )
 const text = fc.oneof(
   fc.string({ maxLength: 5 }),
-  fc.constantFrom('', "'", '"', '\\', '\n', '\u0000', '\u2028x', 'é', 'a b', '\x07\v', '//', '/*', '\r\n'),
+  fc.constantFrom(
+    '',
+    '\udcff',
+    'a\udc80\udcc3',
+    "'",
+    '"',
+    '\\',
+    '\n',
+    '\u0000',
+    '\u2028x',
+    'é',
+    'a b',
+    '\x07\v',
+    '//',
+    '/*',
+    '\r\n',
+  ),
 )
 const literal = fc.constantFrom('1', '-1', '1.5e+3', 'true', 'inf', '-inf', 'NAME', '0x10', '.5', 'nan')
 
@@ -46,6 +62,11 @@ const optionValue: fc.Arbitrary<OptionValue> = fc.letrec<{ value: OptionValue }>
   ),
 })).value
 
+/** `name.…`; without parentheses, a name has no dots. */
+function nested(value: OptionValue, { name, parenthesized }: Pick<Option, 'name' | 'parenthesized'>): OptionValue {
+  return { kind: 'option', option: { name: parenthesized ? name : 'deep', parenthesized, value } }
+}
+
 const option: fc.Arbitrary<Option> = fc.oneof(
   fc.record({
     name: fc.constantFrom('java_package', 'deprecated', 'packed'),
@@ -56,9 +77,12 @@ const option: fc.Arbitrary<Option> = fc.oneof(
   fc.record({
     name: fc.constant('x'),
     parenthesized: fc.constant(true),
-    value: optionValue.map(
-      (value): OptionValue => ({ kind: 'option', option: { name: 'deep', parenthesized: false, value } }),
-    ),
+    value: fc
+      .array(fc.record({ name: fc.constantFrom('deep', 'p.q.ext'), parenthesized: fc.boolean() }), {
+        minLength: 1,
+        maxLength: 3,
+      })
+      .chain((names) => optionValue.map((value) => names.reduce(nested, value))),
   }),
 )
 const options = fc.array(option, { maxLength: 2 })
@@ -110,7 +134,7 @@ function message(syntax: Syntax): fc.Arbitrary<Message> {
   )
   const none = fc.constant(undefined)
   const groups = (of: fc.Arbitrary<Label | undefined>) =>
-    isProto3 ? fc.constant([]) : fc.array(group(of, field(label)), { maxLength: 1 })
+    isProto3 ? fc.constant<Group[]>([]) : fc.array(group(of, field(label)), { maxLength: 1 })
   const oneof: fc.Arbitrary<OneOf> = fc.record({
     name: word,
     options,
@@ -130,7 +154,7 @@ function message(syntax: Syntax): fc.Arbitrary<Message> {
         extensions: fc.array(fc.record({ ranges: fc.array(range, { minLength: 1, maxLength: 2 }), options }), {
           maxLength: 1,
         }),
-        extends: fc.array(extend(label), { maxLength: 1 }),
+        extends: fc.array(extend(label, groups(label)), { maxLength: 1 }),
         types: fc.oneof(
           { maxDepth: 2 },
           fc.constant<TypeElement[]>([]),
@@ -143,10 +167,14 @@ function message(syntax: Syntax): fc.Arbitrary<Message> {
   })).message
 }
 
-function extend(label: fc.Arbitrary<Label | undefined>): fc.Arbitrary<Extend> {
+function extend(
+  label: fc.Arbitrary<Label | undefined>,
+  groups: fc.Arbitrary<Group[]> = fc.constant([]),
+): fc.Arbitrary<Extend> {
   return fc.record({
     name: fc.constantFrom('M', 'google.protobuf.FieldOptions'),
     fields: fc.array(field(label), { maxLength: 2 }),
+    groups,
   })
 }
 

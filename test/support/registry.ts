@@ -1,28 +1,25 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import type { FastifyInstance } from 'fastify'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { createMetrics } from '../../src/common/metrics-registry.ts'
 import {
   CompatibilityWorker,
   type CompatibilityWorkerOptions,
 } from '../../src/compatibility-worker/compatibility-worker.ts'
+import { SchemaOperations } from '../../src/compatibility-worker/schema-operations.ts'
 import { ChangeFeed } from '../../src/console/change-feed.ts'
 import type { KmsDriver } from '../../src/encryption/kms.ts'
 import { localKmsDriver } from '../../src/encryption/local-kms.ts'
 import { DekRegistry } from '../../src/registry/dek/dek-registry.ts'
 import { KeyRecordCodec } from '../../src/registry/dek/key-record-codec.ts'
 import { KeyState } from '../../src/registry/dek/key-state.ts'
-import { Forwarder } from '../../src/registry/leadership/forwarder.ts'
 import type { LeaderWriter } from '../../src/registry/leadership/leader-writer.ts'
 import { registryMetrics } from '../../src/registry/metrics/registry-metrics.ts'
 import { modeInScope } from '../../src/registry/queries/effective-config.ts'
 import { ParsedSchemas } from '../../src/registry/queries/parsed-schemas.ts'
 import { Registry } from '../../src/registry/registry.ts'
 import { serveRegistry } from '../../src/registry/rest-server.ts'
-import { registryRoutes } from '../../src/registry/routes/registry-routes.ts'
-import { RouteContext } from '../../src/registry/routes/route-context.ts'
 import { registryDefaults, registrySettings } from '../../src/registry/settings.ts'
 import { RecordCodec } from '../../src/registry/store/record-codec.ts'
 import { RegistryState } from '../../src/registry/store/registry-state.ts'
@@ -39,8 +36,6 @@ export type TestRegistry = {
   readonly writtenKeys: readonly { readonly key: string; readonly value: string | null }[]
   /** The reasons for which the leader's writer was discarded. */
   readonly writerReplacements: readonly string[]
-  /** Registers its routes in another app. */
-  routes(app: FastifyInstance): Promise<void>
   /** Sends a request and checks the response against the OpenAPI document. */
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
   /** Resets the registry to empty, because starting another one takes as long as most tests. */
@@ -60,8 +55,6 @@ export type TestFaults = {
   readonly writeGate?: Promise<void>
   /** Called when a follower must catch up with the leader. By default it is always up to date. */
   readonly refresh?: () => Promise<void>
-  /** Decisions wait for this promise. */
-  readonly indexed?: Promise<void>
   /** URL of another instance that is the leader; if the key is set to undefined, there is no leader. */
   readonly leaderUrl?: string | undefined
   /** Options of the compatibility worker. */
@@ -75,8 +68,6 @@ const testKmsDriver: KmsDriver = {
   type: 'test-kms',
   open: (key) => localKmsDriver({}).open(key, { secret: 'mysecret' }),
 }
-
-const NO_FORWARDING = { headers: [], connectTimeoutMs: 1, readTimeoutMs: 1 }
 
 /** State of a registry after a reset. Its revisions continue those of the previous state, so that none is repeated. */
 class NextState extends RegistryState {
@@ -132,24 +123,24 @@ export async function startTestRegistry(
     },
     close: async () => {},
   }
-  const emptySchemas = () => new ParsedSchemas({ entriesMax: 100, expiryMs: 60_000, nowMs: () => 0 })
+  const compatibilityWorker = new CompatibilityWorker(faults.compatibilityWorker)
+  const { onSchemaOperation } = measurements
+  const operations = new SchemaOperations({ worker: compatibilityWorker, onOperation: onSchemaOperation, nowMs })
+  const emptySchemas = () => new ParsedSchemas({ operations, entriesMax: 100, expiryMs: 60_000, nowMs: () => 0 })
   const decisionContext = { view: state, schemas: emptySchemas(), ...registryDefaults(settings) }
   const writerReplacements: string[] = []
   const leadership = {
     writer: () => (isLeader ? writer : undefined),
     leaderUrl: () => faults.leaderUrl,
+    problem: () => undefined,
     replaceWriter: (reason: string) => void writerReplacements.push(reason),
   }
-  const compatibilityWorker = new CompatibilityWorker(faults.compatibilityWorker)
   const registry = new Registry({
     decisionContext,
     leadership,
     compatibilityWorker,
-    indexContents: () => faults.indexed ?? Promise.resolve(),
     refresh: faults.refresh ?? (async () => {}),
     storeFailure: () => faults.readError,
-    onSchemaOperation: measurements.onSchemaOperation,
-    nowMs,
   })
   const dekRegistry = new DekRegistry({
     get view() {
@@ -171,6 +162,7 @@ export async function startTestRegistry(
     dekRegistry,
     changes: new ChangeFeed(),
     isReady: () => true,
+    whyNotReady: () => undefined,
   })
   const url = server.urls[0] ?? ''
   return {
@@ -180,8 +172,6 @@ export async function startTestRegistry(
     written: records,
     writtenKeys: keyRecords,
     writerReplacements,
-    routes: (app) =>
-      registryRoutes(app, new RouteContext(registry, settings, new Forwarder(NO_FORWARDING)), identity, dekRegistry),
     call: async (method, path, body) => {
       const answer = await call(`${url}${path}`, method, body)
       checkAnswer(method, path, answer.status, answer.body)

@@ -3,14 +3,10 @@ import { type Catalog, createCatalog } from '../../src/plugins/plugin-catalog.ts
 import { SHIPPED_MODULES } from '../../src/plugins/shipped-modules.ts'
 import type { Plugin } from '../../src/sdk/index.ts'
 
-const loading = Object.entries(SHIPPED_MODULES).map(
-  async ([path, load]) => [path, exportedPlugins(await load())] as const,
-)
+const loading = Object.values(SHIPPED_MODULES).map(async (load) => exportedPlugins(await load()))
 
-/** All plugins that ship with Weir, by module. */
-export const SHIPPED_BY_MODULE: ReadonlyMap<string, readonly Plugin[]> = new Map(await Promise.all(loading))
-
-export const SHIPPED: readonly Plugin[] = [...SHIPPED_BY_MODULE.values()].flat()
+/** All plugins that ship with Weir. */
+export const SHIPPED: readonly Plugin[] = (await Promise.all(loading)).flat()
 
 export function shippedCatalog(): Catalog {
   return createCatalog(SHIPPED)

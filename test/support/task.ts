@@ -9,6 +9,7 @@ import { countersIn } from '../../src/worker/tasks/task-counters.ts'
 import type { TaskDefaults, TaskMessage, TaskSpec } from '../../src/worker/tasks/task-spec.ts'
 import { whenTestEnds } from './concurrent-tests.ts'
 import { SHIPPED } from './shipped-plugins.ts'
+import { OPEN_POLICY } from './topic-access.ts'
 
 const STRING = 'org.apache.kafka.connect.storage.StringConverter'
 
@@ -84,9 +85,17 @@ export function startTask(
   plugin: SourceConnector | SinkConnector,
   config: RawConfig,
   own: Partial<TaskSpec> = {},
+  topicPolicy = OPEN_POLICY,
 ) {
   const plugins = createCatalog([...SHIPPED, plugin])
-  const runner = new TaskRunner({ broker, plugins, access: UNRESTRICTED, logger: silentLogger(), clock: systemClock })
+  const runner = new TaskRunner({
+    broker,
+    topicPolicy: () => topicPolicy,
+    loadPlugins: async () => plugins,
+    access: UNRESTRICTED,
+    logger: silentLogger(),
+    clock: systemClock,
+  })
   const said: TaskMessage[] = []
   const counters = countersIn()
   const task = runner.start(taskSpec(plugin, config, own), counters, (message) => said.push(message))

@@ -1,12 +1,13 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeDirectory } from '../env/remove-directory.ts'
 import { whenTestEnds } from './concurrent-tests.ts'
 
 /** Creates a directory that is removed at the end of the test, or when `atEnd` says. */
 export function temporaryDirectory(parent = tmpdir(), atEnd: (end: () => void) => void = whenTestEnds): string {
   const directory = mkdtempSync(join(parent, 'weir-'))
-  atEnd(() => rmSync(directory, { recursive: true, force: true }))
+  atEnd(() => removeDirectory(directory))
   return directory
 }
 

@@ -6,6 +6,7 @@ import { LiteralSecrets } from '../../src/worker/configuration/literal-secrets.t
 import { WorkRunner, type WorkRunnerOptions } from '../../src/worker/herder/work-runner.ts'
 import { ConfigState } from '../../src/worker/stores/config-state.ts'
 import type { ConfigStore } from '../../src/worker/stores/config-store.ts'
+import { ConnectorChanges } from '../../src/worker/stores/connector-changes.ts'
 import type { OffsetStore } from '../../src/worker/stores/offset-store.ts'
 import type { StatusKey, StoredStatus } from '../../src/worker/stores/status-codec.ts'
 import { parseStatusRecord, toStatusKey, toStatusValue } from '../../src/worker/stores/status-codec.ts'
@@ -49,7 +50,7 @@ export function createTestWorkRunner(changes: Partial<WorkRunnerOptions> = {}) {
       hasPlaceholders: () => false,
     } as unknown as ConfigResolver,
     literals: new LiteralSecrets(localPluginHost().catalog, new SecretMasker()),
-    configs: { state: configs } as unknown as ConfigStore,
+    configs: { state: configs, changes: new ConnectorChanges() } as unknown as ConfigStore,
     statuses: { state: statuses, put, putSafe: put, putTopic: async () => undefined } as unknown as StatusStore,
     offsets: { of: async () => [], refresh: async () => void written.push('offsets') } as unknown as OffsetStore,
     defaults: TASK_DEFAULTS,
@@ -71,6 +72,7 @@ export function createTestWorkRunner(changes: Partial<WorkRunnerOptions> = {}) {
     putTasks: async (connector, made) => void stored.push(`${connector} ${made.length}`),
     fence: undefined,
     stopTimeoutMs: 10,
+    sessionTimeoutMs: 10_000,
     onInterrupted: () => undefined,
     ...changes,
   }
@@ -78,8 +80,13 @@ export function createTestWorkRunner(changes: Partial<WorkRunnerOptions> = {}) {
 }
 
 /** Configures a connector `c` with this number of tasks. */
+let taskSets = 0
+
 export function addConnector(configs: ConfigState, tasks: number, config: RawConfig = SOURCE): void {
+  const isFirst = configs.connector('c') === undefined
   configs.apply({ kind: 'connector', connector: 'c', config })
-  for (let task = 0; task < tasks; task++) configs.apply({ kind: 'task', connector: 'c', task, config })
+  // Each set of tasks is another one.
+  const taskConfig = isFirst ? config : { ...config, set: String(taskSets++) }
+  for (let task = 0; task < tasks; task++) configs.apply({ kind: 'task', connector: 'c', task, config: taskConfig })
   configs.apply({ kind: 'commit', connector: 'c', tasks })
 }

@@ -9,6 +9,8 @@ export type WorkerOptions = {
   readonly groupId: string
   readonly settings?: Readonly<Record<string, string>>
   readonly nodeArgs?: readonly string[]
+  /** The file of another version (`olderProgram`). */
+  readonly program?: string | undefined
 }
 export type WeirWorker = Program & { readonly url: string }
 
@@ -18,8 +20,8 @@ const PATIENT = { 'worker.thread.blocked.max.ms': '30000' }
 /** Starts `weir worker` in a process. Waits until it is ready. */
 export async function startWorkerProcess(options: WorkerOptions): Promise<WeirWorker> {
   const { url, args } = await workerArgs(options)
-  const { nodeArgs = [] } = options
-  return { ...(await startWeir(args, () => responds(`${url}/readyz`), { nodeArgs })), url }
+  const { nodeArgs = [], program } = options
+  return { ...(await startWeir(args, () => responds(`${url}/readyz`), { nodeArgs, program })), url }
 }
 
 /** Runs a worker that is expected to exit without a signal. */

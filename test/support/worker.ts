@@ -5,7 +5,6 @@ import type { Broker } from '../../src/broker/broker.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { createMetrics } from '../../src/common/metrics-registry.ts'
-import { NO_MODULES } from '../../src/worker/isolation/plugin-modules.ts'
 import type { ProcessPluginHostOptions } from '../../src/worker/isolation/plugins/process-plugin-host.ts'
 import { startWorker, type WorkerDependencies } from '../../src/worker/main.ts'
 import { workerSettings } from '../../src/worker/settings.ts'
@@ -15,7 +14,7 @@ import { temporaryDirectory } from './temporary-directory.ts'
 
 const openPlugins = async ({ access }: ProcessPluginHostOptions) => ({
   ...localPluginHost(SHIPPED, access),
-  modules: NO_MODULES,
+  modules: { urls: [], java: [] },
   faults: [],
   close: () => undefined,
 })
@@ -49,9 +48,19 @@ export async function startTestWorker(
   const directory = join(temporaryDirectory(tmpdir(), atEnd), 'data')
   const broker = await openBroker({ kind: 'embedded', directory }, { logger })
   atEnd(() => broker.close())
+  return startTestWorkerOn(broker, settings, { logger, ...own }, atEnd)
+}
+
+/** Starts a complete worker in this process on a broker. */
+export async function startTestWorkerOn(
+  broker: Broker,
+  settings: Readonly<Record<string, string>>,
+  own: Partial<Pick<WorkerDependencies, 'openPlugins'>> & Pick<WorkerDependencies, 'logger'>,
+  atEnd: AtEnd = onTestFinished,
+): Promise<TestWorker> {
   const written = { listeners: 'http://127.0.0.1:0', ...settings }
   const parsed = workerSettings(Object.entries(written).map(([key, value]) => ({ key, value, source: 'the test' })))
-  const worker = await startWorker(parsed, { broker, logger, metrics: createMetrics(), openPlugins, ...own })
+  const worker = await startWorker(parsed, { broker, metrics: createMetrics(), openPlugins, ...own })
   atEnd(() => worker.stop())
   return { url: worker.url, broker, stop: () => worker.stop() }
 }

@@ -32,7 +32,7 @@ it.each([
   expect(() => readPkcs12Certificates(store(name), password)).toThrow(reason)
 })
 
-it('rejects a store that is truncated at any byte', () => {
+it('rejects a store that is truncated at any byte', { tags: ['slow'] }, () => {
   const whole = store('trust.p12')
   for (let bytes = 0; bytes < whole.length; bytes++) {
     expect(() => readPkcs12Certificates(whole.subarray(0, bytes), 'changeit')).toThrow()

@@ -24,8 +24,8 @@ const LAZY_LIBRARIES = [
 ]
 
 it.each([
-  ['a task thread', ['worker/isolation/tasks/task-thread-main.ts'], 'java/java-plugins.ts'],
-  ['a plugin thread', ['worker/isolation/plugins/plugin-thread-main.ts'], 'sdk/index.ts'],
+  ['a task process', ['worker/isolation/tasks/task-process-main.ts'], 'java/java-plugins.ts'],
+  ['a plugin process', ['worker/isolation/plugins/plugin-process-main.ts'], 'sdk/index.ts'],
   [
     'a shipped plugin',
     Object.keys(SHIPPED_MODULES).map((path) => `plugins/${path}.ts`),
@@ -39,8 +39,8 @@ it.each([
   expect([...packages].filter((name) => LAZY_LIBRARIES.includes(name))).toEqual([])
 })
 
-it.each(['worker/isolation/tasks/task-thread-main.ts', 'worker/isolation/plugins/plugin-thread-main.ts'])(
-  'a thread loads a shipped plugin when it is used, not at its start: %s',
+it.each(['worker/isolation/tasks/task-process-main.ts', 'worker/isolation/plugins/plugin-process-main.ts'])(
+  'a process loads a shipped plugin when it is used, not at its start: %s',
   (entry) => {
     const modules = Object.keys(SHIPPED_MODULES).map((path) => join(SRC, `plugins/${path}.ts`))
     const { files } = loadedBy(join(SRC, entry))

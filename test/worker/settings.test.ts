@@ -12,7 +12,8 @@ const INTRO = `\`weir worker --config FILE --set KEY=VALUE\`. In the environment
 Precedence, from low to high: file, environment, \`--set\`. An unknown setting is logged as a warning. An invalid value ends the
 program with a message that names its source and the expected value. Values may contain placeholders of \`config.providers\`, which
 are configured as in Kafka Connect: \`config.providers=file\`, \`config.providers.file.class=…\`, \`config.providers.file.param.KEY=…\`.
-Settings of Kafka's clients (\`security.protocol\`, \`sasl.*\`, \`ssl.*\`) have Java's names. Keys of \`config.storage.*\`,
+Settings of Kafka's clients (\`security.protocol\`, \`request.timeout.ms\`, \`producer.*\` …) have Java's names: see
+[their page](../client-settings.md). Keys of \`config.storage.*\`,
 \`offset.storage.*\` and \`status.storage.*\` that are not listed here are settings of the topics when they are created.`
 
 const read = (pairs: Readonly<Record<string, string>>) =>
@@ -28,6 +29,21 @@ describe('the settings of a worker', () => {
     })
     const spec = { ...workerSettingsSpec, shape: z.object(Object.fromEntries(described)) }
     await expect(settingsPage('Settings of the connector worker', INTRO, spec)).toMatchFileSnapshot(PAGE)
+  })
+
+  it('create the storage topics with Kafka Connect’s numbers of replicas and partitions', () => {
+    const numbers = (pairs: Readonly<Record<string, string>>) =>
+      Object.entries(workerSettings(read(pairs)).values).flatMap(([key, value]) =>
+        /storage\.(partitions|replication\.factor)$/.test(key) ? [value] : [],
+      )
+    expect(numbers({})).toEqual([3, 25, 3, 5, 3])
+    const brokersDefaults = { 'offset.storage.partitions': '-1', 'status.storage.replication.factor': '-1' }
+    expect(numbers(brokersDefaults)).toEqual([3, -1, 3, 5, -1])
+    for (const key of ['offset.storage.partitions', 'config.storage.replication.factor']) {
+      for (const value of ['0', '-2']) {
+        expect(() => workerSettings(read({ [key]: value }))).toThrow(/expected a whole number from 1 to \d+, or -1 for/)
+      }
+    }
   })
 
   it('log a warning with the reason for a setting of Kafka Connect that has no effect', () => {
@@ -50,7 +66,7 @@ describe('the settings of a worker', () => {
     expect([values['group.id'], rest, warnings]).toEqual(['c1', { 'key.converter.schemas.enable': 'false' }, []])
   })
 
-  it('have their placeholders resolved, and the values are listed as secrets', async () => {
+  it('have their placeholders resolved, and the values are listed as secrets', { tags: ['slow'] }, async () => {
     vi.stubEnv('WEIR_TEST_PASSWORD', 'hunter22')
     const settings = await resolveSettings(
       read({

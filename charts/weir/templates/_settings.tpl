@@ -50,6 +50,12 @@ audit.log.file: stdout
 {{- $_ := set $settings "value.converter" "AvroConverter" -}}
 {{- $_ := set $settings "value.converter.schema.registry.url" (include "weir.url" (list . "registry")) -}}
 {{- end -}}
+{{- /* Names of the registry that differ from the defaults, which the worker denies to connectors by itself. */ -}}
+{{- $own := .Values.registry.properties -}}
+{{- $topics := list -}}
+{{- range list "brokerstore.topic" "kafkastore.topic" "dek.registry.topic" -}}{{- with index $own . -}}{{- $topics = append $topics . -}}{{- end -}}{{- end -}}
+{{- if $topics -}}{{- $_ := set $settings "connector.topics.denied" (concat (list "connect-configs" "connect-offsets" "connect-status" "_schemas" "_dek_registry_keys") $topics | join ",") -}}{{- end -}}
+{{- with index $own "schema.registry.group.id" -}}{{- $_ := set $settings "connector.groups.denied" (list "connect-cluster" "schema-registry" . | join ",") -}}{{- end -}}
 {{- end -}}
 {{- $_ := set $settings "group.id" $group -}}
 {{- range list "config" "offset" "status" -}}{{- $_ := set $settings (printf "%s.storage.topic" .) (printf "%s-%s" $group (ternary "status" (printf "%ss" .) (eq . "status"))) -}}{{- end -}}

@@ -1,6 +1,6 @@
 import type { Isolation } from '../broker.ts'
 import type { FetchedPartition } from '../broker-backend.ts'
-import type { Batch } from '../record-batch/record-batch.ts'
+import type { Batch } from '../record-batch/batch-header.ts'
 
 /** What one fetch returned for one partition, until all of it has been handed out. */
 export type CompletedFetch = {

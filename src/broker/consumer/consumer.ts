@@ -1,5 +1,6 @@
 import type { Clock } from '../../common/clock.ts'
 import type { Logger } from '../../common/logging/logger.ts'
+import { retry } from '../../common/retry.ts'
 import type {
   Broker,
   CommittedOffset,
@@ -14,18 +15,22 @@ import type {
   TopicPartition,
 } from '../broker.ts'
 import type { BrokerBackend } from '../broker-backend.ts'
-import { BrokerError, isMissing } from '../broker-error.ts'
-import { topicPartitionKey } from '../topic-partition.ts'
+import { BrokerError, isMissing, isTransient } from '../broker-error.ts'
+import type { ClientDefaults } from '../client-settings.ts'
+import { startOffsetAt, topicPartitionKey } from '../topic-partition.ts'
 import { assignRanges, decodeAssignment, decodeSubscription, encodeSubscription, RANGE } from './consumer-protocol.ts'
 import type { LogReader } from './log-reader.ts'
 
 const POLL_INTERVAL_MS_MAX = 300_000
 const SESSION_TIMEOUT_MS = 45_000
-/** Interval of checks for new topics and partitions. */
-const REFRESH_MS = 30_000
+/** Interval of checks for new topics and partitions. Shorter than in Java clients, because a sink should not miss them for long. */
+const METADATA_MAX_AGE_MS = 30_000
 const MISSING_CHECK_MS = 1_000
-const ASSIGNMENT_RETRY_MS = 200
+/** Each check is a request. */
+const METADATA_MAX_AGE_MS_MIN = 10
 const LEAVE_POLL_MS = 5
+/** A constant reason: without one, every abort creates an error with a stack. */
+const CLOSING = new Error('the consumer is closed')
 
 type Listener = (partitions: readonly TopicPartition[]) => Promise<void> | void
 
@@ -33,6 +38,7 @@ export type ConsumerDependencies = {
   readonly backend: BrokerBackend
   readonly clock: Clock
   readonly logger: Logger
+  readonly defaults: ClientDefaults
   readonly join: Broker['joinGroup']
   /** `onMissingTopic` is called while brokers do not know a topic that is read. */
   readonly openReader: (onMissingTopic: () => void) => LogReader
@@ -70,10 +76,10 @@ class GroupConsumer implements Consumer {
   /** An assignment that `poll` has not taken over yet. */
   #pendingAssignment: Generation | undefined
   #lastPollMs: number
-  #refresh: NodeJS.Timeout | undefined
+  readonly #closing = new AbortController()
   #closed = false
-  /** Set when another consumer has joined with the same instance id. */
-  #fenced: Error | undefined
+  /** Set when the group no longer admits this consumer, for example because another one has joined with the same instance id. */
+  #rejection: Error | undefined
 
   constructor(parts: ConsumerDependencies, options: ConsumerOptions) {
     this.#parts = parts
@@ -91,7 +97,7 @@ class GroupConsumer implements Consumer {
   }
 
   async start(): Promise<void> {
-    await this.#refreshTopics()
+    await this.#findTopics()
     const { groupId, instanceId, sessionTimeoutMs = SESSION_TIMEOUT_MS, heartbeatMs, clientId, signal } = this.#options
     this.#member = await this.#parts.join({
       groupId,
@@ -111,13 +117,14 @@ class GroupConsumer implements Consumer {
           this.#pendingAssignment = generation
           this.#reader.wake()
         },
-        onLost: (error) => {
-          if (error instanceof BrokerError && error.code === 'fenced') this.#fenced = error
-          return this.#queueRevocation(this.#options.rebalance?.onLost ?? this.#options.rebalance?.onRevoked)
+        onLost: () => this.#queueRevocation(this.#options.rebalance?.onLost ?? this.#options.rebalance?.onRevoked),
+        onRejected: (error) => {
+          this.#rejection = error
+          this.#reader.wake()
         },
       },
     })
-    this.#refresh = setInterval(() => void this.#checkProgress(), REFRESH_MS).unref()
+    void this.#checkPeriodically()
   }
 
   async poll(waitMsMax: number): Promise<readonly PartitionRecords[]> {
@@ -127,9 +134,10 @@ class GroupConsumer implements Consumer {
     const endMs = this.#lastPollMs + waitMsMax
     for (;;) {
       await this.#rebalance()
-      if (this.#fenced) throw this.#fenced
+      if (this.#rejection) throw this.#rejection
       const leftMs = Math.max(0, endMs - clock.monotonicMs())
-      const waitMs = this.#pendingAssignment ? Math.min(leftMs, ASSIGNMENT_RETRY_MS) : leftMs
+      const retryMs = this.#parts.defaults.retryBackoff.firstMs
+      const waitMs = this.#pendingAssignment ? Math.min(leftMs, retryMs) : leftMs
       const records = await this.#reader.poll(waitMs)
       // Records that arrive during a revocation do not belong to this member any more.
       if (this.#revocations.length === 0 && !this.#pendingAssignment) return records
@@ -171,7 +179,7 @@ class GroupConsumer implements Consumer {
   }
 
   member(): MemberGeneration {
-    if (this.#fenced) throw this.#fenced
+    if (this.#rejection) throw this.#rejection
     if (!this.#generation)
       throw new BrokerError(
         'unknown_member',
@@ -184,7 +192,7 @@ class GroupConsumer implements Consumer {
 
   async close(): Promise<void> {
     if (this.#closed) return
-    clearInterval(this.#refresh)
+    this.#closing.abort(CLOSING)
     const leaving = this.#member?.close()
     // Leaving revokes the partitions, which is carried out here as in `poll`.
     let hasLeft = false
@@ -236,7 +244,7 @@ class GroupConsumer implements Consumer {
     try {
       starts = await this.#startOffsets(partitions)
     } catch (error) {
-      if (!(error instanceof BrokerError) || !(error.retriable || isMissing(error))) throw error
+      if (!isTransient(error) && !isMissing(error)) throw error
       this.#parts.logger.warn(
         { err: error, groupId: this.#options.groupId },
         'cannot read the committed offsets of the assignment, retrying',
@@ -262,14 +270,15 @@ class GroupConsumer implements Consumer {
     const known = new Set(committed.map(topicPartitionKey))
     const without = partitions.filter((partition) => !known.has(topicPartitionKey(partition)))
     if (without.length === 0) return committed
-    const at = this.#options.startAt ?? 'earliest'
-    if (at === 'none') {
+    const start = this.#options.startAt ?? 'earliest'
+    if (start === 'none') {
       throw new BrokerError(
         'invalid_offset',
         `group '${this.#options.groupId}' has no committed offset for ${without.map(topicPartitionKey).join(', ')}`,
       )
     }
     const isolation = this.#options.isolation ?? 'read_committed'
+    const at = startOffsetAt(start, this.#parts.clock.nowMs())
     return [...committed, ...(await this.#parts.backend.listOffsets({ partitions: without, at, isolation }))]
   }
 
@@ -277,6 +286,17 @@ class GroupConsumer implements Consumer {
     const topics = [...new Set(members.flatMap(({ metadata }) => decodeSubscription(metadata)))]
     const found = await this.#parts.backend.metadata({ topics, fresh: true })
     return assignRanges(members, new Map(found.map(({ topic, partitions }) => [topic, partitions.length])))
+  }
+
+  async #checkPeriodically(): Promise<void> {
+    const { clock, defaults } = this.#parts
+    const everyMs = this.#options.metadataMaxAgeMs ?? defaults.metadataMaxAgeMs ?? METADATA_MAX_AGE_MS
+    const { signal } = this.#closing
+    for (;;) {
+      await clock.sleep(Math.max(METADATA_MAX_AGE_MS_MIN, everyMs), signal).catch(() => undefined)
+      if (signal.aborted) return
+      await this.#checkProgress()
+    }
   }
 
   /** Logs a warning if the consumer is not polled, and rejoins when topics or partitions changed. */
@@ -304,6 +324,14 @@ class GroupConsumer implements Consumer {
     if (nowMs - this.#missingCheckMs < MISSING_CHECK_MS) return
     this.#missingCheckMs = nowMs
     void this.#checkProgress()
+  }
+
+  /** Waits until brokers answer, as the consumer of Java does in `poll`. */
+  async #findTopics(): Promise<void> {
+    const { clock, defaults } = this.#parts
+    const { signal } = this.#options
+    const limits = { backoff: defaults.retryBackoff, withinMs: Number.POSITIVE_INFINITY }
+    await retry(() => this.#refreshTopics(), { ...limits, retriable: isTransient, clock, ...(signal && { signal }) })
   }
 
   /** Whether the set of topics or their partition counts changed. */

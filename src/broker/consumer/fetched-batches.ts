@@ -1,7 +1,7 @@
 import type { TopicPartition } from '../broker.ts'
 import type { PartitionError } from '../broker-backend.ts'
 import { BrokerError, UnreadableBatchError } from '../broker-error.ts'
-import { type Batch, batchesOf } from '../record-batch/record-batch.ts'
+import { type Batch, batchesOf } from '../record-batch/batch-header.ts'
 
 /** The batches of a response up to the first unreadable one, and its error. */
 export type ReadableBatches = { readonly batches: readonly Batch[]; readonly error?: BrokerError }

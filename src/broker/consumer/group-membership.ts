@@ -1,20 +1,29 @@
 import type { Clock } from '../../common/clock.ts'
+import { ErrorDeduplicator } from '../../common/logging/error-deduplicator.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { backoffMs } from '../../common/retry.ts'
-import type { CommittedOffset, Generation, GroupMembership, GroupMembershipOptions, InstanceId } from '../broker.ts'
+import type {
+  CommittedOffset,
+  Generation,
+  GroupMembership,
+  GroupMembershipOptions,
+  GroupProtocol,
+  InstanceId,
+} from '../broker.ts'
 import type { BrokerBackend } from '../broker-backend.ts'
-import { BrokerError } from '../broker-error.ts'
+import { BrokerError, isRejection, isTransient } from '../broker-error.ts'
+import type { ClientDefaults } from '../client-settings.ts'
 
 const SESSION_TIMEOUT_MS = 10_000
 const REBALANCE_TIMEOUT_MS = 60_000
 const HEARTBEAT_MS = 3_000
-const BACKOFF = { firstMs: 100, maxMs: 2_000 }
 const NOTHING = new Uint8Array(0)
 
 export type GroupMembershipDependencies = {
   readonly backend: BrokerBackend
   readonly clock: Clock
   readonly logger: Logger
+  readonly defaults: ClientDefaults
   readonly onClose: () => void
 }
 
@@ -37,11 +46,17 @@ class ClassicGroupMembership implements GroupMembership {
   readonly #options: GroupMembershipOptions
   readonly #stop = new AbortController()
   #current: Generation | undefined
+  /**
+   * The last generation, until this member has ended what it does in it. A member without `onRevoked` continues with that while it
+   * rejoins, so its session is kept and watched until the next generation begins.
+   */
+  #held: Generation | undefined
   #memberId = ''
   #validUntilMs = 0
   #isRejoinRequested = false
-  /** Another member has this instance id. Rejoining would fence that one in turn. */
-  #isFenced = false
+  /** The member cannot return: another one has its instance id and would be fenced in turn, or the group rejects it. */
+  #hasEnded = false
+  readonly #joinErrors = new ErrorDeduplicator()
   /** Aborts when the member must not wait for others any longer. */
   #cancelled: AbortSignal
   #wake: (() => void) | undefined
@@ -95,7 +110,7 @@ class ClassicGroupMembership implements GroupMembership {
     await this.#running
     await this.#revoke()
     this.#validUntilMs = 0
-    if (!this.#isFenced) await this.#leave(this.#memberId)
+    if (!this.#hasEnded) await this.#leave(this.#memberId)
     this.#parts.onClose()
   }
 
@@ -120,7 +135,7 @@ class ClassicGroupMembership implements GroupMembership {
   }
 
   #isClosed(): boolean {
-    return this.#stop.signal.aborted || this.#isFenced
+    return this.#stop.signal.aborted || this.#hasEnded
   }
 
   #waitUntilWoken(): Promise<void> {
@@ -135,7 +150,11 @@ class ClassicGroupMembership implements GroupMembership {
 
   async #revoke(): Promise<void> {
     if (!this.#current) return
-    await this.#runCallback('revoked', () => this.#options.protocol.onRevoked?.())
+    const { onRevoked } = this.#options.protocol
+    if (onRevoked) {
+      await this.#runCallback('revoked', onRevoked)
+      this.#held = undefined
+    }
     this.#current = undefined
   }
 
@@ -145,7 +164,7 @@ class ClassicGroupMembership implements GroupMembership {
         this.#isRejoinRequested = false
         return await this.#rejoin()
       } catch (error) {
-        if (isFirst && (this.#cancelled.aborted || !isTransient(error))) throw error
+        if (isFirst && (this.#cancelled.aborted || !mayJoinLater(error))) throw error
         if (this.#isClosed()) return
         await this.#handleJoinError(error, attempt)
       }
@@ -153,12 +172,15 @@ class ClassicGroupMembership implements GroupMembership {
   }
 
   async #handleJoinError(error: unknown, attempt: number): Promise<void> {
-    if (isFenced(error)) return this.#endFenced(error as Error)
+    const { protocol, groupId } = this.#options
+    if (isFenced(error)) return this.#endFenced(error as BrokerError)
+    if (protocol.onRejected && isRejection(error)) return this.#endRejected(error, protocol.onRejected)
     this.#resetIfUnknown(error)
     if (isRebalance(error)) return
     const { clock, logger } = this.#parts
-    const waitMs = backoffMs(BACKOFF, attempt)
-    logger.warn({ err: error, groupId: this.#options.groupId, waitMs }, 'cannot join the group, retrying')
+    const waitMs = backoffMs(this.#parts.defaults.retryBackoff, attempt)
+    if (!this.#joinErrors.isRepeated(error))
+      logger.warn({ err: error, groupId }, 'cannot join the group, retrying until it succeeds')
     await clock.sleep(waitMs, this.#stop.signal).catch(() => undefined)
   }
 
@@ -191,6 +213,8 @@ class ClassicGroupMembership implements GroupMembership {
     this.#extend(sentMs)
     const current: Generation = { generation, memberId, leaderId, protocol: joined.protocol, assignment }
     this.#current = current
+    this.#held = current
+    this.#joinErrors.clear()
     void this.#sendHeartbeats(current)
     await this.#runCallback('joined', () => protocol.onJoined(current))
   }
@@ -237,20 +261,21 @@ class ClassicGroupMembership implements GroupMembership {
     }
   }
 
-  /** Sends heartbeats until the generation ends. */
+  /** Sends heartbeats until this member holds nothing of the generation any more. */
   async #sendHeartbeats(generation: Generation): Promise<void> {
     const { backend: home, clock } = this.#parts
     const { heartbeatMs = HEARTBEAT_MS } = this.#options
-    while (this.#current === generation && !this.#stop.signal.aborted) {
+    const isOver = () => this.#held !== generation || this.#stop.signal.aborted
+    while (!isOver()) {
       await clock.sleep(heartbeatMs, this.#stop.signal).catch(() => undefined)
-      if (this.#current !== generation || this.#stop.signal.aborted) return
+      if (isOver()) return
       const sentMs = clock.monotonicMs()
       try {
         const beat = { ...this.#identity(), generation: generation.generation, memberId: generation.memberId }
         await this.#within(Math.max(this.#validUntilMs, sentMs + heartbeatMs), home.heartbeat(beat))
-        this.#extend(sentMs)
+        if (!isOver()) this.#extend(sentMs)
       } catch (error) {
-        await this.#handleHeartbeatError(error, sentMs)
+        if (!isOver()) await this.#handleHeartbeatError(error as Error, sentMs)
       }
     }
   }
@@ -271,38 +296,55 @@ class ClassicGroupMembership implements GroupMembership {
     }
   }
 
-  async #handleHeartbeatError(error: unknown, sentMs: number): Promise<void> {
+  async #handleHeartbeatError(error: Error, sentMs: number): Promise<void> {
+    const isRejoining = this.#current === undefined
     if (isRebalance(error)) {
       this.#extend(sentMs)
-      this.#requestRejoin()
-    } else if (isFenced(error)) await this.#endFenced(error as Error)
-    else if (isExpelled(error)) await this.#endMembership(error as Error)
-    else if (this.#parts.clock.monotonicMs() >= this.#validUntilMs) await this.#endMembership(error as Error)
+      if (!isRejoining) this.#requestRejoin()
+    } else if (isFenced(error)) await this.#endFenced(error as BrokerError)
+    // While it rejoins, the next generation may have begun, of which this is a member: its response is on the way.
+    else if (isUnknown(error) || (isExpelled(error) && !isRejoining)) await this.#endMembership(error)
+    else if (this.#parts.clock.monotonicMs() >= this.#validUntilMs) await this.#endMembership(error)
   }
 
   /** The coordinator may have removed this member. */
   async #endMembership(error: Error): Promise<void> {
-    if (!this.#current) return
-    this.#current = undefined
-    this.#validUntilMs = 0
+    this.#forget()
     this.#resetIfUnknown(error)
     this.#parts.logger.warn({ err: error, groupId: this.#options.groupId }, 'the group membership was lost, rejoining')
     await this.#runCallback('lost', () => this.#options.protocol.onLost?.(error))
+    // Also if it is rejoining: it has told the group about work that it no longer does.
     this.#requestRejoin()
   }
 
-  async #endFenced(error: Error): Promise<void> {
-    if (this.#isFenced) return
-    this.#isFenced = true
-    this.#current = undefined
-    this.#validUntilMs = 0
-    this.#wake?.()
-    const { groupId, instanceId } = this.#options
+  async #endFenced(error: BrokerError): Promise<void> {
+    if (this.#hasEnded) return
+    const { groupId, instanceId, protocol } = this.#options
     this.#parts.logger.warn(
       { err: error, groupId, instanceId },
       'fenced: another member joined the group with the same instance id',
     )
-    await this.#runCallback('lost', () => this.#options.protocol.onLost?.(error))
+    this.#end()
+    await this.#runCallback('rejected', () => protocol.onRejected?.(error))
+    await this.#runCallback('lost', () => protocol.onLost?.(error))
+  }
+
+  /** Everything of the earlier generation was revoked or lost before this member joined again. */
+  async #endRejected(error: BrokerError, onRejected: NonNullable<GroupProtocol['onRejected']>): Promise<void> {
+    this.#end()
+    await this.#runCallback('rejected', () => onRejected(error))
+  }
+
+  #end(): void {
+    this.#hasEnded = true
+    this.#forget()
+    this.#wake?.()
+  }
+
+  #forget(): void {
+    this.#current = undefined
+    this.#held = undefined
+    this.#validUntilMs = 0
   }
 
   #identity(): { readonly groupId: string; readonly instanceId?: InstanceId } {
@@ -311,7 +353,7 @@ class ClassicGroupMembership implements GroupMembership {
   }
 
   #resetIfUnknown(error: unknown): void {
-    if (error instanceof BrokerError && error.code === 'unknown_member') this.#memberId = ''
+    if (isUnknown(error)) this.#memberId = ''
   }
 
   /** The coordinator starts the session timeout when it receives the heartbeat, which is after it was sent. */
@@ -335,14 +377,18 @@ function isRebalance(error: unknown): boolean {
   return error instanceof BrokerError && error.code === 'rebalance_in_progress'
 }
 
+function isUnknown(error: unknown): boolean {
+  return error instanceof BrokerError && error.code === 'unknown_member'
+}
+
 function isExpelled(error: unknown): boolean {
-  return error instanceof BrokerError && (error.code === 'unknown_member' || error.code === 'illegal_generation')
+  return isUnknown(error) || (error instanceof BrokerError && error.code === 'illegal_generation')
 }
 
 function isFenced(error: unknown): boolean {
   return error instanceof BrokerError && error.code === 'fenced'
 }
 
-function isTransient(error: unknown): boolean {
-  return error instanceof BrokerError && (error.retriable || isExpelled(error))
+function mayJoinLater(error: unknown): boolean {
+  return isTransient(error) || isExpelled(error)
 }

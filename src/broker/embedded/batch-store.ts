@@ -1,20 +1,18 @@
 import type { StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BrokerError } from '../broker-error.ts'
-import { type BatchHeader, NO_PRODUCER, parseHeader, writeBaseOffset } from './batch-header.ts'
-import { splitBatch } from './batch-parts.ts'
-import { recordSpans } from './batch-records.ts'
+import { type Batch, NO_PRODUCER, singleBatch, writeBaseOffset } from '../record-batch/batch-header.ts'
+import { recordsOf } from '../record-batch/record-batch.ts'
 import { OFFSET_MASK, rowId } from './database-format.ts'
 import type { Partition } from './partition.ts'
 import { appendToProducerState, findDuplicate } from './producer-state.ts'
 import type { Storage, WriteTransaction } from './storage.ts'
 import {
-  checkBatchContent,
-  damagedBatch,
-  headerFault,
+  parseStoredBatch,
+  readStoredBatch,
   type StoredBatch,
   toStoredBatch,
-  viewAsBuffer,
+  verifyStoredBatch,
 } from './stored-batch.ts'
 import type { Topic } from './topic-catalog.ts'
 
@@ -41,6 +39,7 @@ export class BatchStore {
   readonly #at: StatementSync
   readonly #range: StatementSync
   readonly #times: StatementSync
+  readonly #sizes: StatementSync
 
   constructor(storage: Storage) {
     this.#storage = storage
@@ -60,6 +59,9 @@ export class BatchStore {
       `select id & ${OFFSET_MASK} as base_offset, last_offset, max_timestamp_ms from batches
        where id >= ? and id < ? order by id limit ?`,
     )
+    this.#sizes = storage.prepare(
+      `select last_offset, length(bytes) as size from batches where id >= ? and id < ? order by id limit ${ROWS_AT_ONCE}`,
+    )
   }
 
   /** Appends a batch inside a write and returns its base offset; for a duplicate, the original offset. */
@@ -71,7 +73,7 @@ export class BatchStore {
     if (duplicate !== undefined) return duplicate
 
     const baseOffset = partition.endOffset
-    const lastOffset = baseOffset + header.lastOffsetDelta
+    const lastOffset = baseOffset + header.recordCount - 1
     const id = rowId(partition.id, baseOffset)
     writeBaseOffset(bytes, baseOffset)
     this.#insert.run(id, lastOffset, header.maxTimestampMs, nowMs, bytes)
@@ -140,24 +142,38 @@ export class BatchStore {
     }
   }
 
+  /** The bytes of all batches. */
+  async sizeOf(partition: Partition): Promise<number> {
+    let bytes = 0
+    for (let from = partition.startOffset; ; ) {
+      const rows = this.#storage.guarded(() =>
+        this.#sizes.all(rowId(partition.id, from), rowId(partition.id, partition.endOffset)),
+      )
+      for (const row of rows) bytes += Number(row['size'])
+      if (rows.length < ROWS_AT_ONCE) return bytes
+      from = Number(rows.at(-1)!['last_offset']) + 1
+      await nextTurn()
+    }
+  }
+
   /** Undefined if compaction removed the record. */
   async #firstRecordAt(partition: Partition, baseOffset: number, timestampMs: number): Promise<number | undefined> {
     const id = rowId(partition.id, baseOffset)
     const [row] = this.#storage.guarded(() => this.#range.all(id, id + 1n))
     if (row === undefined) return undefined
-    const batch = toStoredBatch(row)
-    checkBatchContent(partition, batch)
-    const parts = await splitBatch(viewAsBuffer(batch.bytes))
-    return recordSpans(parts).find((record) => record.timestampMs >= timestampMs)?.offset
+    const records = await recordsOf(readStoredBatch(partition, toStoredBatch(row), verifyStoredBatch))
+    return records.find((record) => record.timestampMs >= timestampMs)?.offset
   }
 }
 
 /** Undefined for a damaged batch; throws if it is the first. */
 function soundBytes(partition: Partition, batch: StoredBatch, isFirst: boolean): Uint8Array | undefined {
-  const fault = headerFault(batch)
-  if (fault === undefined) return batch.bytes
-  if (isFirst) throw damagedBatch(partition, batch, fault)
-  return undefined
+  try {
+    return readStoredBatch(partition, batch, parseStoredBatch).bytes
+  } catch (error) {
+    if (isFirst) throw error
+    return undefined
+  }
 }
 
 /** Sets a map entry and restores the previous one on rollback. */
@@ -170,21 +186,21 @@ export function setRevertibly<K, V>(change: WriteTransaction, map: Map<K, V>, ke
   map.set(key, value)
 }
 
-function checkBatch({ topic, bytes, transactionalId }: AppendRequest): BatchHeader {
-  const header = parseHeader(bytes)
+function checkBatch({ topic, bytes, transactionalId }: AppendRequest): Batch {
+  const header = singleBatch(bytes)
   if (bytes.length > topic.policy.batchBytesMax) {
     throw new BrokerError(
       'record_too_large',
       `topic '${topic.name}': a batch of ${bytes.length} bytes exceeds max.message.bytes=${topic.policy.batchBytesMax}`,
     )
   }
-  if (header.recordCount <= 0 || header.lastOffsetDelta !== header.recordCount - 1) {
+  if (header.recordCount === 0 || header.nextOffset - header.baseOffset !== header.recordCount) {
     throw new BrokerError(
       'corrupt_batch',
       `topic '${topic.name}': the offsets of a batch do not match its record count`,
     )
   }
-  if (header.transactional !== (transactionalId !== undefined)) {
+  if (header.isTransactional !== (transactionalId !== undefined)) {
     throw new BrokerError(
       'invalid_transaction',
       `topic '${topic.name}': the transactional flag of a batch does not match its request`,

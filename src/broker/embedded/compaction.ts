@@ -1,11 +1,12 @@
 import type { StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { joinBatch, splitBatch } from './batch-parts.ts'
-import { type RecordSpan, recordSpans } from './batch-records.ts'
+import type { StoredRecord } from '../broker.ts'
+import type { Batch } from '../record-batch/batch-header.ts'
+import { filterBatch, recordsOf } from '../record-batch/record-batch.ts'
 import { OFFSET_MASK, rowId } from './database-format.ts'
 import type { Partition } from './partition.ts'
 import type { Storage } from './storage.ts'
-import { checkBatchContent, toStoredBatch, viewAsBuffer } from './stored-batch.ts'
+import { readStoredBatch, toStoredBatch, verifyStoredBatch } from './stored-batch.ts'
 import type { TopicPolicy } from './topic-config.ts'
 
 /** Bytes decoded in one turn of the event loop: about ten milliseconds of work. */
@@ -25,15 +26,16 @@ class LastOffsets {
     return this.#byKey.size >= KEYS_MAX || this.#characters >= KEY_CHARACTERS_MAX
   }
 
-  /** Called in log order. */
-  add({ key, offset }: RecordSpan): void {
-    if (key === undefined) return
+  /** Called in log order. Keys are decoded as latin1, one character per byte, so that they can be map keys. */
+  add({ key: bytes, offset }: StoredRecord): void {
+    if (bytes === null) return
+    const key = bytes.toString('latin1')
     if (!this.#byKey.has(key)) this.#characters += key.length
     this.#byKey.set(key, offset)
   }
 
-  supersedes({ key, offset }: RecordSpan): boolean {
-    return key !== undefined && offset < (this.#byKey.get(key) ?? 0)
+  supersedes({ key, offset }: StoredRecord): boolean {
+    return key !== null && offset < (this.#byKey.get(key.toString('latin1')) ?? 0)
   }
 }
 
@@ -111,8 +113,8 @@ export class Compaction {
     let end = range.from
     for await (const rows of this.#chunks(partition, range, signal)) {
       for (const row of rows) {
-        for (const record of recordSpans(await splitBatch(row.bytes))) last.add(record)
-        end = row.lastOffset + 1
+        for (const record of await recordsOf(row.batch)) last.add(record)
+        end = row.batch.nextOffset
       }
       if (last.isFull) return end
     }
@@ -141,11 +143,11 @@ export class Compaction {
     const remove = this.#storage.prepare('delete from batches where id = ?')
     const keepEnd = this.#storage.prepare('update partitions set end_floor = max(end_floor, ?) where id = ?')
     for (const { row, bytes } of changed) {
-      const id = rowId(partition.id, row.baseOffset)
+      const id = rowId(partition.id, row.batch.baseOffset)
       if (bytes !== undefined) update.run(bytes, id)
       else {
         remove.run(id)
-        keepEnd.run(row.lastOffset + 1, partition.id)
+        keepEnd.run(row.batch.nextOffset, partition.id)
       }
     }
   }
@@ -157,7 +159,7 @@ export class Compaction {
       const rows = this.#storage.guarded(() => this.#readChunk(partition, { ...range, from }))
       if (rows.length === 0) return
       yield rows
-      from = rows.at(-1)!.lastOffset + 1
+      from = rows.at(-1)!.batch.nextOffset
       await nextTurn()
     }
   }
@@ -166,10 +168,9 @@ export class Compaction {
     const rows: Row[] = []
     let left = CHUNK_BYTES
     for (const row of this.#batches.iterate(rowId(partition.id, range.from), rowId(partition.id, range.to))) {
-      const batch = toStoredBatch(row)
       // Verified here, because a rewritten batch gets a new checksum.
-      checkBatchContent(partition, batch)
-      rows.push({ ...batch, appendedMs: Number(row['appended_ms']), bytes: viewAsBuffer(batch.bytes) })
+      const batch = readStoredBatch(partition, toStoredBatch(row), verifyStoredBatch)
+      rows.push({ batch, appendedMs: Number(row['appended_ms']) })
       left -= batch.bytes.length
       if (left <= 0 || rows.length >= CHUNK_ROWS) break
     }
@@ -177,12 +178,7 @@ export class Compaction {
   }
 }
 
-type Row = {
-  readonly baseOffset: number
-  readonly lastOffset: number
-  readonly appendedMs: number
-  readonly bytes: Buffer
-}
+type Row = { readonly batch: Batch; readonly appendedMs: number }
 
 /** The result for one batch; no bytes if no record is left. */
 type Rewritten = {
@@ -193,17 +189,20 @@ type Rewritten = {
 }
 
 async function rewriteBatch(row: Row, pass: CompactionPass): Promise<Rewritten> {
-  const parts = await splitBatch(row.bytes)
-  const records = [...recordSpans(parts)]
-  const left = records.filter((record) => isKept(record, row, pass))
-  const changed = left.length < records.length
-  const bytes = changed ? await joinBatch(parts, left) : row.bytes
-  const hasTombstones = left.some(({ tombstone }) => tombstone)
-  return { row, bytes: left.length === 0 ? undefined : bytes, changed, hasTombstones }
+  let hasTombstones = false
+  const bytes = await filterBatch(row.batch, (record) => {
+    const kept = isKept(record, row, pass)
+    hasTombstones ||= kept && isTombstone(record)
+    return kept
+  })
+  return { row, bytes, changed: bytes !== row.batch.bytes, hasTombstones }
 }
 
-function isKept(record: RecordSpan, row: Row, pass: CompactionPass): boolean {
-  if (record.key === undefined) return true
-  const isExpiredTombstone = record.tombstone && row.appendedMs <= pass.tombstonesUntilMs
+function isTombstone({ key, value }: StoredRecord): boolean {
+  return key !== null && value === null
+}
+
+function isKept(record: StoredRecord, row: Row, pass: CompactionPass): boolean {
+  const isExpiredTombstone = isTombstone(record) && row.appendedMs <= pass.tombstonesUntilMs
   return !isExpiredTombstone && !pass.last.supersedes(record)
 }

@@ -1,16 +1,21 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { createDirectories } from '../../common/create-directories.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { DataFsync } from '../broker-address.ts'
 import { BrokerError } from '../broker-error.ts'
-import { ChecksummedDatabase, discardWal } from './checksummed-database.ts'
+import { CheckFile, syncDirectory } from './check-file.ts'
 import { damageError } from './damage-error.ts'
-import { type CheckLimit, checkDataDirectory, newerFormatError } from './data-directory-check.ts'
 import { type DataFiles, dataFilesOf, fileSize } from './data-files.ts'
-import { APPLICATION_ID, FORMAT, FORMAT_WITHOUT_CHECKSUMS, PAGE_BYTES, SCHEMA } from './database-format.ts'
+import { APPLICATION_ID, CHECKSUMS_SCHEMA, FORMAT, PAGE_BYTES, SCHEMA } from './database-format.ts'
 import { DirectoryLock } from './directory-lock.ts'
-import { findDamage } from './find-damage.ts'
+import { type DirectoryState, newerFormatError, readDirectoryState } from './directory-state.ts'
+import { type CheckLimit, type Damage, findDamage } from './find-damage.ts'
+import { readDatabase } from './read-database.ts'
+import { installChecksums, storeChecksums } from './row-checksums.ts'
+import { damageOfEarlierFormat, upgradeFormat } from './upgrade-format.ts'
 
 /** Directory name for a database in memory, for tests. */
 export const IN_MEMORY = ':memory:'
@@ -21,24 +26,21 @@ type Holder = { readonly pid: number; readonly host: string; readonly since: str
 /** An open data directory. `check` is absent for a database in memory. */
 export type DataDirectory = {
   readonly sqlite: DatabaseSync
-  readonly check: ChecksummedDatabase | undefined
-  /** Pages up to this one were verified. */
-  readonly pagesChecked: number
-  /** If the write-ahead log cannot be checkpointed, throws and keeps everything open and locked. */
-  close(): void
+  readonly check: CheckFile | undefined
+  /** Returns whether the write-ahead log was moved into the database. Otherwise it is kept for the next start. */
+  close(): boolean
 }
 
-export type OpenDataDirectoryOptions = {
-  readonly nowMs: number
-  readonly fsync: DataFsync
-  readonly limit?: CheckLimit
-}
+export type OpenDataDirectoryOptions = { readonly nowMs: number; readonly fsync: DataFsync }
 
 const CACHE_KIBIBYTES = 16_384
-/** What a start verifies, at most some seconds of work; the rest is verified in the background. */
-const START_LIMIT: CheckLimit = { pages: (2 * 1024 ** 3) / PAGE_BYTES, faults: 1 }
+/** Size of the write-ahead log that triggers a checkpoint. */
+const CHECKPOINT_BYTES = 16 * 1024 * 1024
+/** The structure and all rows are checked at a start, and the content of this much: some seconds of work. The rest is checked when it is read. */
+const START_LIMIT: CheckLimit = { batchBytes: 1024 ** 3, faults: 1 }
 
 const SQLITE_FULL = 13
+const SQLITE_READ_ONLY = new Set([8, 14])
 const SQLITE_BUSY = 5
 const SQLITE_CORRUPT = new Set([11, 26])
 
@@ -54,11 +56,22 @@ export function openDataDirectory(directory: string, options: OpenDataDirectoryO
     setPageLayout(sqlite)
     configure(sqlite, options.fsync)
     createTables(sqlite, dataFilesOf(directory))
-    return { sqlite, check: undefined, pagesChecked: 0, close: () => sqlite.close() }
+    sqlite.exec(CHECKSUMS_SCHEMA)
+    storeChecksums(sqlite, directory)
+    installChecksums(sqlite)
+    return {
+      sqlite,
+      check: undefined,
+      close: () => {
+        sqlite.close()
+        return true
+      },
+    }
   }
   const files = dataFilesOf(directory)
   try {
-    mkdirSync(directory, { recursive: true })
+    // A new directory survives a power cut when the directory that contains it is synced.
+    createDirectories(directory, { onCreated: (created) => syncDirectory(dirname(created)) })
     const lock = DirectoryLock.acquire(files)
     try {
       return openLocked(files, lock, options)
@@ -72,37 +85,48 @@ export function openDataDirectory(directory: string, options: OpenDataDirectoryO
 }
 
 function openLocked(files: DataFiles, lock: DirectoryLock, options: OpenDataDirectoryOptions): DataDirectory {
-  const found = checkDataDirectory(files, options.limit ?? START_LIMIT)
-  if (found.kind === 'damaged') throw damageError(files, found)
-  if (found.kind === 'with-checksums' && !found.usesWal) discardWal(files)
+  const state = readDirectoryState(files)
+  const damage = findDamageIn(files, state, START_LIMIT)
+  if (damage.faults.length > 0) throw damageError(files, damage)
   const sqlite = new DatabaseSync(files.database)
-  let check: ChecksummedDatabase | undefined
+  let check: CheckFile
   try {
     if (fileSize(files.database) === 0) setPageLayout(sqlite)
     configure(sqlite, options.fsync)
-    if (found.kind === 'with-checksums') check = ChecksummedDatabase.resume(sqlite, files, found)
-    else {
-      createTables(sqlite, files)
-      // A database without checksums is verified completely before it is adopted.
-      if (found.kind === 'without-checksums') for (const damage of findDamage(sqlite)) throw damageError(files, damage)
-      check = ChecksummedDatabase.create(sqlite, files)
-    }
-    start(sqlite, check, options.nowMs)
+    if (state.kind === 'new') createTables(sqlite, files)
+    check = state.kind === 'current' ? CheckFile.open(files.check, state.record) : upgradeFormat(sqlite, files)
+    installChecksums(sqlite)
+    writeHolder(files, options.nowMs)
   } catch (error) {
     sqlite.close()
-    check?.abandon()
     throw error
   }
-  writeHolder(files, options.nowMs)
-  const checked = check
   return {
     sqlite,
     check,
-    pagesChecked: found.kind === 'with-checksums' ? found.pagesChecked : check.pages,
     close: () => {
-      checked.close()
+      // SQLite moves the log into the database and removes it.
+      sqlite.close()
+      const isMoved = fileSize(files.wal) === 0
+      if (isMoved) check.noteClosed()
+      check.close()
       lock.release()
+      return isMoved
     },
+  }
+}
+
+/** Changes nothing, except that a log without acknowledged data is removed from a directory of an earlier format. */
+export function findDamageIn(files: DataFiles, state: DirectoryState, limit: CheckLimit): Damage {
+  switch (state.kind) {
+    case 'new':
+      return { faults: [], ranges: [] }
+    case 'damaged':
+      return state.damage
+    case 'earlier':
+      return damageOfEarlierFormat(files)
+    case 'current':
+      return readDatabase(files, true, (sqlite) => findDamage(sqlite, files, state.record, limit))
   }
 }
 
@@ -119,9 +143,13 @@ export function toStorageError(error: unknown, directory: string): unknown {
     return new BrokerError('disk_full', `no space left for data directory ${directory}`, { cause: error })
   }
   if (number !== undefined && SQLITE_CORRUPT.has(number)) {
-    return damageError(files, { faults: [{ file: files.database, message: `cannot be read: ${message}` }] })
+    return damageError(files, { faults: [{ file: files.database, message: `cannot be read: ${message}` }], ranges: [] })
   }
   if (number === undefined && !isSystemError(error)) return error
+  if (isReadOnly(error) || (number !== undefined && SQLITE_READ_ONLY.has(number))) {
+    const problem = `data directory ${directory} cannot be written, because it or the directory that contains it is read-only, missing or of another user: choose another one with --data DIR, or use Kafka with --bootstrap`
+    return new BrokerError('invalid_config', problem, { cause: error })
+  }
   return new BrokerError('invalid_config', `data directory ${directory} cannot be used: ${message}`, { cause: error })
 }
 
@@ -132,14 +160,11 @@ function setPageLayout(sqlite: DatabaseSync): void {
 
 function configure(sqlite: DatabaseSync, fsync: DataFsync): void {
   sqlite.exec(`
-    pragma locking_mode = exclusive;
     pragma journal_mode = wal;
     pragma synchronous = ${fsync === 'commit' ? 'full' : 'normal'};
-    pragma wal_autocheckpoint = 0;
+    pragma wal_autocheckpoint = ${CHECKPOINT_BYTES / PAGE_BYTES};
     pragma cache_size = -${CACHE_KIBIBYTES};
     pragma cache_spill = off;
-    begin exclusive;
-    commit;
   `)
 }
 
@@ -150,31 +175,9 @@ function createTables(sqlite: DatabaseSync, files: DataFiles): void {
   if (format !== 0 || hasTables(sqlite)) {
     throw new BrokerError('data_corrupt', `${files.database} is a database of another application`)
   }
-  const pragmas = `pragma application_id = ${APPLICATION_ID}; pragma user_version = ${FORMAT_WITHOUT_CHECKSUMS};`
+  // As in format 1, so that the next start completes a creation that is interrupted before the checksums are stored.
+  const pragmas = `pragma application_id = ${APPLICATION_ID}; pragma user_version = 1;`
   sqlite.exec(`begin; ${SCHEMA} ${pragmas} commit;`)
-}
-
-/**
- * Makes the first commit, which registers the current write-ahead log in the checksum file before anything is
- * acknowledged. On a full disk the directory is readable, and the commit is made before the first write.
- */
-function start(sqlite: DatabaseSync, check: ChecksummedDatabase, nowMs: number): void {
-  try {
-    if (check.isCheckpointDue) check.checkpoint()
-    startLog(sqlite, check, nowMs)
-    if (pragma(sqlite, 'user_version') === FORMAT) return
-    sqlite.exec(`pragma user_version = ${FORMAT}`)
-    check.checkpoint()
-  } catch (error) {
-    if (primaryCode(error) !== SQLITE_FULL && !isNoSpace(error)) throw error
-  }
-}
-
-/** Makes the first commit if it has not been made. */
-export function startLog(sqlite: DatabaseSync, check: ChecksummedDatabase, nowMs: number): void {
-  if (check.isStarted) return
-  sqlite.prepare("insert or replace into settings (name, value) values ('opened_ms', ?)").run(nowMs)
-  check.acknowledge(new Map())
 }
 
 function writeHolder(files: DataFiles, nowMs: number): void {
@@ -211,6 +214,11 @@ function primaryCode(error: unknown): number | undefined {
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error
+}
+
+/** Linux reports a directory that cannot be created as missing on some file systems. */
+function isReadOnly(error: unknown): boolean {
+  return isSystemError(error) && ['EACCES', 'EPERM', 'EROFS', 'ENOENT'].includes(error.code ?? '')
 }
 
 function isNoSpace(error: unknown): boolean {

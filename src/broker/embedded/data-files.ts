@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Paths of the files in a data directory. */
@@ -31,36 +31,15 @@ export function fileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** Calls `read` with a file descriptor and then closes it. Returns undefined if the file does not exist. */
-export function withFile<T>(path: string, read: (file: number) => T): T | undefined {
-  if (!existsSync(path)) return undefined
+/** The first bytes of a file; zeros after its end, and for a file that does not exist. */
+export function readBytes(path: string, length: number): Buffer {
+  const bytes = Buffer.alloc(length)
+  if (fileSize(path) === 0) return bytes
   const file = openSync(path, 'r')
   try {
-    return read(file)
+    readSync(file, bytes, 0, length, 0)
+    return bytes
   } finally {
     closeSync(file)
-  }
-}
-
-export type DatabaseHeader = {
-  readonly isSqlite: boolean
-  readonly pageBytes: number
-  readonly format: number
-  readonly applicationId: number
-}
-
-/** Reads the 100-byte header of a SQLite database. */
-export function readDatabaseHeader(file: number): DatabaseHeader {
-  const bytes = Buffer.alloc(100)
-  readSync(file, bytes, 0, bytes.length, 0)
-  return databaseHeaderOf(bytes)
-}
-
-export function databaseHeaderOf(bytes: Buffer): DatabaseHeader {
-  return {
-    isSqlite: bytes.toString('latin1', 0, 16) === 'SQLite format 3\0',
-    pageBytes: bytes.readUInt16BE(16),
-    format: bytes.readUInt32BE(60),
-    applicationId: bytes.readUInt32BE(68),
   }
 }

@@ -1,9 +1,8 @@
 /**
- * Format of the data directory, incremented by each incompatible change. Format 2 added `broker.check`; opening a
- * directory of format 1 upgrades it.
+ * Format of the data directory, incremented by each incompatible change. Format 2 had a `broker.check` with the checksums
+ * of all pages, format 1 had none. Format 3 has the table `checksums`. Opening a directory of an earlier format upgrades it.
  */
-export const FORMAT = 2
-export const FORMAT_WITHOUT_CHECKSUMS = 1
+export const FORMAT = 3
 
 export const PAGE_BYTES = 16_384
 
@@ -66,4 +65,9 @@ export const SCHEMA = `
     metadata text,
     primary key (group_name, topic, partition)
   ) strict, without rowid;
+`
+
+/** See `row-checksums.ts`. */
+export const CHECKSUMS_SCHEMA = `
+  create table checksums (name text primary key, value any) strict, without rowid;
 `

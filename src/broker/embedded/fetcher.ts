@@ -1,7 +1,7 @@
 import type { Clock } from '../../common/clock.ts'
 import type { FetchedPartition, FetchRequest } from '../broker-backend.ts'
 import { BrokerError } from '../broker-error.ts'
-import { gapBatch } from './batch-header.ts'
+import { gapBatch } from '../record-batch/batch-header.ts'
 import type { BatchChunks, BatchStore } from './batch-store.ts'
 import type { Partition } from './partition.ts'
 import type { TopicCatalog } from './topic-catalog.ts'

@@ -1,5 +1,5 @@
 import { BrokerError } from '../broker-error.ts'
-import type { BatchHeader } from './batch-header.ts'
+import type { Batch } from '../record-batch/batch-header.ts'
 
 /** The state of a producer in a partition, which detects duplicate batches. */
 export type ProducerState = {
@@ -17,7 +17,7 @@ const SEQUENCES = 2 ** 31
  * The offset of the batch that this one duplicates, or undefined if it is the next one. Throws `fenced` for an older
  * epoch and `sequence_lost` for a gap. An unknown producer may start with any sequence number.
  */
-export function findDuplicate(state: ProducerState | undefined, batch: BatchHeader): number | undefined {
+export function findDuplicate(state: ProducerState | undefined, batch: Batch): number | undefined {
   if (state === undefined) return undefined
   if (batch.producerEpoch < state.epoch) {
     throw new BrokerError(
@@ -39,7 +39,7 @@ export function findDuplicate(state: ProducerState | undefined, batch: BatchHead
 
 export function appendToProducerState(
   state: ProducerState | undefined,
-  batch: BatchHeader,
+  batch: Batch,
   at: { readonly baseOffset: number; readonly nowMs: number },
 ): ProducerState {
   const before = state?.epoch === batch.producerEpoch ? state.recent : []
@@ -47,6 +47,6 @@ export function appendToProducerState(
   return { epoch: batch.producerEpoch, recent: [...before, entry].slice(-RECENT_MAX), usedMs: at.nowMs }
 }
 
-function lastSequence(batch: BatchHeader): number {
-  return (batch.baseSequence + batch.lastOffsetDelta) % SEQUENCES
+function lastSequence({ baseSequence, baseOffset, nextOffset }: Batch): number {
+  return (baseSequence + nextOffset - baseOffset - 1) % SEQUENCES
 }

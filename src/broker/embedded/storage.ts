@@ -3,9 +3,7 @@ import { messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import type { DataFsync } from '../broker-address.ts'
 import { BrokerError } from '../broker-error.ts'
-import { damageError } from './damage-error.ts'
-import { type DataDirectory, openDataDirectory, startLog, toStorageError } from './data-directory.ts'
-import { pageFault } from './data-directory-check.ts'
+import { type DataDirectory, openDataDirectory, toStorageError } from './data-directory.ts'
 import { dataFilesOf } from './data-files.ts'
 
 /** Hooks of the transaction in which a job runs. */
@@ -14,7 +12,7 @@ export interface WriteTransaction {
   onCommit(effect: () => void): void
   /** Reverts in-memory changes of the job; called in reverse order. */
   onRollback(undo: () => void): void
-  /** Records the new end offset of a partition in the checksum file after the commit. */
+  /** Records the new end offset of a partition in `broker.check` after the commit. */
   recordEndOffset(partitionId: number, endOffset: number): void
   /**
    * Schedules a checkpoint after a change of topics: at the latest with the next commit of records, before they are
@@ -31,9 +29,6 @@ type Job = {
 
 type Outcome = { readonly value: unknown } | { readonly error: BrokerError }
 
-/** Pages verified in one turn of the event loop: a few milliseconds of work. */
-const PAGES_AT_ONCE = 128
-
 /** Maximum number of queued jobs; more means that a caller does not wait for responses. */
 const JOBS_WAITING_MAX = 100_000
 
@@ -46,16 +41,11 @@ export class Storage {
   readonly #data: DataDirectory
   readonly #statements = new Map<string, StatementSync>()
   readonly #logger: Logger
-  readonly #openedMs: number
   #waiting: Job[] = []
   /** A job that has to be stored before or with any other. */
   #first: ((change: WriteTransaction) => unknown) | undefined
   #open = true
   #isFull = false
-  /** Set when damage is found: from then on all reads and writes fail. */
-  #damage: BrokerError | undefined
-  /** Pages up to this one were verified in the current pass. */
-  #pagesChecked: number
   /** Whether topics were changed since the last checkpoint. */
   #hasTopicChanges = false
 
@@ -69,9 +59,7 @@ export class Storage {
   ) {
     this.#directory = directory
     this.#logger = logger
-    this.#openedMs = nowMs
     this.#data = openDataDirectory(directory, { nowMs, fsync })
-    this.#pagesChecked = this.#data.pagesChecked
   }
 
   /** Caches prepared statements by their SQL, so the number of distinct statements must be small. */
@@ -85,7 +73,6 @@ export class Storage {
 
   /** Runs a read and converts disk errors to `BrokerError`s. */
   guarded<T>(read: () => T): T {
-    if (this.#damage !== undefined) throw this.#damage
     try {
       return read()
     } catch (error) {
@@ -100,7 +87,6 @@ export class Storage {
    */
   write<T>(run: (change: WriteTransaction) => T): Promise<T> {
     if (!this.#open) return Promise.reject(new BrokerError('closed', 'the embedded broker is closed'))
-    if (this.#damage !== undefined) return Promise.reject(this.#damage)
     if (this.#waiting.length >= JOBS_WAITING_MAX) {
       return Promise.reject(new BrokerError('unavailable', `${JOBS_WAITING_MAX} writes are queued: wait for responses`))
     }
@@ -129,42 +115,20 @@ export class Storage {
     for (const job of jobs) this.#commit([job], job.reject)
   }
 
-  /** Periodic maintenance. */
+  /** Runs periodically. */
   runMaintenance(): void {
-    if (this.#hasTopicChanges && this.#open) this.#checkpoint()
-    try {
-      this.#checkSomePages()
-    } catch (error) {
-      this.#logger.warn({ err: error, directory: this.#directory }, 'cannot verify the checksums of the data')
-    }
-  }
-
-  /**
-   * Verifies some pages of the database file against their checksums and continues with the next ones at the next call.
-   * Damage is final: every later call fails with it.
-   */
-  #checkSomePages(): void {
-    const { check } = this.#data
-    if (check === undefined || !this.#open || this.#damage !== undefined) return
-    if (this.#pagesChecked >= check.pages) this.#pagesChecked = 0
-    const [damaged] = this.guarded(() => check.damagedPages(this.#pagesChecked + 1, this.#pagesChecked + PAGES_AT_ONCE))
-    this.#pagesChecked += PAGES_AT_ONCE
-    if (damaged === undefined) return
-    const files = dataFilesOf(this.#directory)
-    this.#damage = damageError(files, { faults: [pageFault(files, damaged)] })
-    this.#logger.error({ err: this.#damage }, 'the data directory is damaged: all reads and writes fail')
+    if (!this.#open) return
+    if (this.#hasTopicChanges) this.#checkpoint()
+    this.#data.check?.sync()
   }
 
   close(): void {
     if (!this.#open) return
     this.flush()
     this.#open = false
-    try {
-      this.#data.close()
-    } catch (error) {
-      const reason = messageOf(toStorageError(error, this.#directory))
-      this.#logger.warn({ directory: this.#directory, reason }, 'the write-ahead log is kept for the next start')
-    }
+    this.#statements.clear()
+    if (!this.#data.close())
+      this.#logger.warn({ directory: this.#directory }, 'the write-ahead log is kept for the next start')
   }
 
   /** Returns whether the jobs are committed; `failed` receives the error. */
@@ -180,17 +144,18 @@ export class Storage {
         this.#hasTopicChanges = true
       },
     }
-    const { sqlite, check } = this.#data
+    const { sqlite } = this.#data
     let outcomes: readonly Outcome[]
+    let commit: number | undefined
     try {
-      if (check !== undefined) startLog(sqlite, check, this.#openedMs)
+      const changesBefore = this.#countChanges()
       sqlite.exec('begin')
       this.#first?.(change)
       outcomes = jobs.map((job) => attempt(job, change))
+      commit = this.#countCommit(changesBefore)
       sqlite.exec('commit')
     } catch (error) {
       if (sqlite.isTransaction) sqlite.exec('rollback')
-      check?.markWalUncertain()
       for (const undo of undos.reverse()) undo()
       const reason = toStorageError(error, this.#directory)
       failed?.(reason)
@@ -199,8 +164,8 @@ export class Storage {
     }
     this.#first = undefined
     this.#logDiskSpace(false)
-    const unnoted = this.#note(ends)
-    if (check?.isCheckpointDue || (this.#hasTopicChanges && ends.size > 0)) this.#checkpoint()
+    const unnoted = commit === undefined ? undefined : this.#acknowledge(commit, ends)
+    if (this.#hasTopicChanges && ends.size > 0) this.#checkpoint()
     for (const effect of effects) effect()
     jobs.forEach((job, index) => {
       settle(job, unnoted === undefined ? outcomes[index]! : { error: unnoted })
@@ -208,10 +173,22 @@ export class Storage {
     return true
   }
 
-  /** Writes that are committed but not recorded in the checksum file are not acknowledged: callers have to retry. */
-  #note(ends: ReadonlyMap<number, number>): BrokerError | undefined {
+  /** The rows changed since this database was opened. */
+  #countChanges(): number {
+    return Number(this.prepare('select total_changes() as count').get()!['count'])
+  }
+
+  /** The number of this commit, or undefined if it changes nothing. */
+  #countCommit(changesBefore: number): number | undefined {
+    if (this.#countChanges() === changesBefore) return undefined
+    const counted = this.prepare("update checksums set value = value + 1 where name = 'commit' returning value").get()!
+    return Number(counted['value'])
+  }
+
+  /** Writes that are committed but not recorded in `broker.check` are not acknowledged: callers have to retry. */
+  #acknowledge(commit: number, ends: ReadonlyMap<number, number>): BrokerError | undefined {
     try {
-      this.#data.check?.acknowledge(ends)
+      this.#data.check?.acknowledge(commit, ends)
       return undefined
     } catch (error) {
       return new BrokerError(
@@ -224,7 +201,7 @@ export class Storage {
   #checkpoint(): void {
     this.#hasTopicChanges = false
     try {
-      this.#data.check?.checkpoint()
+      this.#data.sqlite.prepare('pragma wal_checkpoint(passive)').get()
     } catch (error) {
       const reason = messageOf(toStorageError(error, this.#directory))
       this.#logger.warn({ directory: this.#directory, reason }, 'cannot checkpoint the write-ahead log')

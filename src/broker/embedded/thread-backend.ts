@@ -1,7 +1,8 @@
 import type { MessagePort, Transferable } from 'node:worker_threads'
 import { messageOf } from '../../common/errors.ts'
+import { Semaphore } from '../../common/semaphore.ts'
 import type { BrokerBackend } from '../broker-backend.ts'
-import { BrokerError, type BrokerErrorCode } from '../broker-error.ts'
+import { BrokerError, type BrokerErrorData } from '../broker-error.ts'
 
 /** All calls of a backend except `close`: closing the port does not close the backend. */
 type Call = Exclude<keyof BrokerBackend, 'close'>
@@ -9,7 +10,7 @@ type Call = Exclude<keyof BrokerBackend, 'close'>
 type Request = { readonly id: number; readonly call: Call; readonly argument: unknown }
 type Response =
   | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: { readonly code: BrokerErrorCode | undefined; readonly message: string } }
+  | { readonly id: number; readonly error: BrokerErrorData | { readonly code: undefined; readonly message: string } }
 
 const CALLS: Readonly<Record<Call, true>> = {
   clusterId: true,
@@ -19,6 +20,8 @@ const CALLS: Readonly<Record<Call, true>> = {
   deleteTopic: true,
   addPartitions: true,
   topicConfigs: true,
+  topicConfigValues: true,
+  replicaSizes: true,
   setTopicConfigs: true,
   listOffsets: true,
   produce: true,
@@ -53,8 +56,9 @@ export function serveBackend(backend: BrokerBackend, port: MessagePort): void {
       const { message, transfer } = toMessage(await calls[call](argument), call === 'fetch' ? 'give' : 'keep')
       port.postMessage({ id, value: message } satisfies Response, transfer)
     } catch (error) {
-      const code = error instanceof BrokerError ? error.code : undefined
-      port.postMessage({ id, error: { code, message: messageOf(error) } } satisfies Response)
+      const { code, right } = error instanceof BrokerError ? error : {}
+      const data = code === undefined ? { code, message: messageOf(error) } : { code, message: messageOf(error), right }
+      port.postMessage({ id, error: data } satisfies Response)
     }
   }
   port.on('message', (request: Request) => void respond(request))
@@ -70,16 +74,13 @@ export function connectThreadBackend(port: MessagePort): BrokerBackend {
   return { ...Object.fromEntries(calls), close: async () => port.close() } as BrokerBackend
 }
 
-type WaitingCall = {
-  readonly call: Call
-  readonly argument: unknown
-  readonly pending: PromiseWithResolvers<unknown>
-}
-
 class ThreadLink {
   readonly #port: MessagePort
   readonly #outstanding = new Map<number, PromiseWithResolvers<unknown>>()
-  #waiting: WaitingCall[] = []
+  readonly #turns = new Semaphore(OUTSTANDING_MAX, {
+    waitingMax: WAITING_MAX,
+    full: () => new BrokerError('unavailable', `${WAITING_MAX} calls wait for their turn: call later`),
+  })
   #nextId = 0
   #open = true
 
@@ -90,21 +91,15 @@ class ThreadLink {
   }
 
   call(call: Call, argument: unknown): Promise<unknown> {
-    if (!this.#open) return Promise.reject(closed())
-    if (this.#waiting.length >= WAITING_MAX) {
-      return Promise.reject(new BrokerError('unavailable', `${WAITING_MAX} calls wait for their turn: call later`))
-    }
-    const pending = Promise.withResolvers<unknown>()
-    if (this.#outstanding.size < OUTSTANDING_MAX) this.#send(call, argument, pending)
-    else this.#waiting.push({ call, argument, pending })
-    return pending.promise
-  }
-
-  #send(call: Call, argument: unknown, pending: PromiseWithResolvers<unknown>): void {
-    const id = this.#nextId++
-    this.#outstanding.set(id, pending)
-    const { message, transfer } = toMessage(argument, 'keep')
-    this.#port.postMessage({ id, call, argument: message } satisfies Request, transfer)
+    return this.#turns.run(() => {
+      if (!this.#open) throw closed()
+      const id = this.#nextId++
+      const pending = Promise.withResolvers<unknown>()
+      const { message, transfer } = toMessage(argument, 'keep')
+      this.#port.postMessage({ id, call, argument: message } satisfies Request, transfer)
+      this.#outstanding.set(id, pending)
+      return pending.promise
+    })
   }
 
   #settle(response: Response): void {
@@ -112,16 +107,12 @@ class ThreadLink {
     this.#outstanding.delete(response.id)
     if ('value' in response) pending?.resolve(response.value)
     else pending?.reject(toError(response.error))
-    const next = this.#waiting.shift()
-    if (next !== undefined) this.#send(next.call, next.argument, next.pending)
   }
 
   #close(): void {
     this.#open = false
     for (const pending of this.#outstanding.values()) pending.reject(closed())
-    for (const { pending } of this.#waiting) pending.reject(closed())
     this.#outstanding.clear()
-    this.#waiting = []
   }
 }
 
@@ -129,8 +120,8 @@ function closed(): BrokerError {
   return new BrokerError('closed', 'the connection to the broker thread is closed')
 }
 
-function toError({ code, message }: { readonly code: BrokerErrorCode | undefined; readonly message: string }): Error {
-  return code === undefined ? new Error(message) : new BrokerError(code, message)
+function toError(error: Extract<Response, { error: unknown }>['error']): Error {
+  return error.code === undefined ? new Error(error.message) : BrokerError.of(error)
 }
 
 /**

@@ -1,5 +1,5 @@
-import type { CommittedOffset, TopicPartition } from '../broker.ts'
-import type { ProducerIdentity, Transaction } from '../broker-backend.ts'
+import type { CommittedOffset, ProducerIdentity, TopicPartition } from '../broker.ts'
+import type { Transaction } from '../broker-backend.ts'
 import { BrokerError } from '../broker-error.ts'
 import { topicPartitionKey } from '../topic-partition.ts'
 import { setRevertibly } from './batch-store.ts'
@@ -19,6 +19,8 @@ type TransactionalId = ProducerIdentity & {
   readonly name: string
   readonly timeoutMs: number
   readonly open: OpenTransaction | undefined
+  /** The transaction before, whose end may be requested again when the response was lost. */
+  readonly ended?: ProducerIdentity & { readonly commit: boolean }
 }
 
 const EPOCH_MAX = 32_767
@@ -52,10 +54,7 @@ export class TransactionCoordinator {
   init(name: string, timeoutMs: number | undefined, change: WriteTransaction): ProducerIdentity {
     const known = this.#ids.get(name) ?? this.#load(name)
     if (known?.open !== undefined) this.#abort(known, known.open, change)
-    const identity =
-      known === undefined || known.epoch >= EPOCH_MAX
-        ? this.newProducer()
-        : { producerId: known.producerId, epoch: known.epoch + 1 }
+    const identity = this.#next(known)
     this.#set({ name, ...identity, timeoutMs: timeoutMs ?? TIMEOUT_MS, open: undefined }, change)
     return identity
   }
@@ -104,12 +103,16 @@ export class TransactionCoordinator {
     }
   }
 
-  end(transaction: Transaction, commit: boolean, change: WriteTransaction): void {
-    const known = this.#check(transaction)
-    if (known.open === undefined) return
-    if (commit) this.#commit(known, known.open, change)
-    else this.#abort(known, known.open, change)
-    this.#replace(known.name, undefined, change)
+  /** Returns the identity of the next transaction: with another epoch, late requests of this one are rejected. */
+  end(transaction: Transaction, commit: boolean, change: WriteTransaction): ProducerIdentity {
+    const known = this.#hasEnded(transaction, commit) ?? this.#check(transaction)
+    const { producerId, epoch, open } = known
+    if (open === undefined) return { producerId, epoch }
+    if (commit) this.#commit(known, open, change)
+    else this.#abort(known, open, change)
+    const next = this.#next(known)
+    this.#set({ ...known, ...next, open: undefined, ended: { producerId, epoch, commit } }, change)
+    return next
   }
 
   /** Whether `abortExpired` has something to do. */
@@ -158,6 +161,19 @@ export class TransactionCoordinator {
       const left = [...id.open.partitions].filter((partition) => !partitions.includes(partition))
       this.#replace(id.name, { ...id.open, partitions: new Set(left) }, change)
     }
+  }
+
+  #next(known: ProducerIdentity | undefined): ProducerIdentity {
+    if (known === undefined || known.epoch >= EPOCH_MAX) return this.newProducer()
+    return { producerId: known.producerId, epoch: known.epoch + 1 }
+  }
+
+  /** If it is the last transaction that has ended, and no other one has begun. */
+  #hasEnded({ transactionalId, producerId, epoch }: Transaction, commit: boolean): TransactionalId | undefined {
+    const known = this.#ids.get(transactionalId)
+    const { ended, open } = known ?? {}
+    const isLast = ended?.producerId === producerId && ended.epoch === epoch && ended.commit === commit
+    return isLast && open === undefined ? known : undefined
   }
 
   #commit(id: TransactionalId, open: OpenTransaction, change: WriteTransaction): void {

@@ -2,30 +2,46 @@ import type { CommittedOffset, GroupDescription } from '../broker.ts'
 import type { BackendRequest, JoinResult } from '../broker-backend.ts'
 import { byTopic, type ProtocolReader, readTopics, writeTopics } from '../protocol-primitives.ts'
 import type { KafkaApi } from './kafka-api.ts'
-import { throwOnError } from './kafka-error.ts'
+import { MEMBER_ID_REQUIRED } from './kafka-error.ts'
 
 /** APIs of groups and their committed offsets. */
 
 export const GROUP_COORDINATOR = 0
 export const TRANSACTION_COORDINATOR = 1
 
-export type Coordinator = { readonly errorNumber: number; readonly message: string | null; readonly node: number }
+export type Coordinator = {
+  readonly errorNumber: number
+  readonly message: string | null
+  readonly node: number
+  readonly host: string
+  readonly port: number
+}
 
 export const findCoordinatorApi: KafkaApi<{ readonly key: string; readonly type: number }, Coordinator> = {
   key: 10,
   name: 'FindCoordinator',
   version: 2,
+  rights: ({ key, type }) =>
+    type === GROUP_COORDINATOR ? { group: ['DESCRIBE', key] } : { transactionalId: ['DESCRIBE', key] },
   write: (writer, { key, type }) => writer.string(key).int8(type),
+  // The caller converts the error: it knows for which call the coordinator is needed.
   read: (reader) => {
     reader.int32()
-    return { errorNumber: reader.int16(), message: reader.nullableString(), node: reader.int32() }
+    return {
+      errorNumber: reader.int16(),
+      message: reader.nullableString(),
+      node: reader.int32(),
+      host: reader.string(),
+      port: reader.int32(),
+    }
   },
 }
 
-export const joinGroupApi: KafkaApi<BackendRequest<'joinGroup'>, JoinResult & { readonly errorNumber: number }> = {
+export const joinGroupApi: KafkaApi<BackendRequest<'joinGroup'>, JoinResult & { readonly needsMemberId: boolean }> = {
   key: 11,
   name: 'JoinGroup',
   version: 5,
+  rights: ({ groupId }) => ({ group: ['READ', groupId] }),
   write: (writer, request) =>
     writer
       .string(request.groupId)
@@ -34,10 +50,12 @@ export const joinGroupApi: KafkaApi<BackendRequest<'joinGroup'>, JoinResult & { 
       .string(request.memberId)
       .string(request.instanceId ?? null)
       .string(request.protocolType)
-      .array(request.protocols, ({ name, metadata }) => writer.string(name).bytes(metadata)),
-  read: (reader) => {
+      .array(request.protocols, ({ name, metadata }) => writer.string(name).data(metadata)),
+  read: (reader, errors) => {
     reader.int32()
     const errorNumber = reader.int16()
+    const needsMemberId = errorNumber === MEMBER_ID_REQUIRED
+    if (!needsMemberId) errors.check(errorNumber, `joining group '${errors.groupId}'`)
     const generation = reader.int32()
     const protocol = reader.string()
     const leaderId = reader.string()
@@ -45,9 +63,9 @@ export const joinGroupApi: KafkaApi<BackendRequest<'joinGroup'>, JoinResult & { 
     const members = reader.array(() => ({
       memberId: reader.string(),
       ...readInstance(reader),
-      metadata: reader.bytes(),
+      metadata: reader.data(),
     }))
-    return { errorNumber, generation, protocol, leaderId, memberId, members }
+    return { needsMemberId, generation, protocol, leaderId, memberId, members }
   },
 }
 
@@ -55,17 +73,18 @@ export const syncGroupApi: KafkaApi<BackendRequest<'syncGroup'>, Uint8Array> = {
   key: 14,
   name: 'SyncGroup',
   version: 3,
+  rights: ({ groupId }) => ({ group: ['READ', groupId] }),
   write: (writer, { groupId, generation, memberId, instanceId, assignments }) =>
     writer
       .string(groupId)
       .int32(generation)
       .string(memberId)
       .string(instanceId ?? null)
-      .array(assignments, (share) => writer.string(share.memberId).bytes(share.assignment)),
-  read: (reader) => {
+      .array(assignments, (share) => writer.string(share.memberId).data(share.assignment)),
+  read: (reader, errors) => {
     reader.int32()
-    throwOnError(reader.int16(), 'synchronizing with the group')
-    return reader.bytes()
+    errors.check(reader.int16(), 'synchronizing with the group')
+    return reader.data()
   },
 }
 
@@ -73,15 +92,16 @@ export const heartbeatApi: KafkaApi<BackendRequest<'heartbeat'>, void> = {
   key: 12,
   name: 'Heartbeat',
   version: 3,
+  rights: ({ groupId }) => ({ group: ['READ', groupId] }),
   write: (writer, { groupId, generation, memberId, instanceId }) =>
     writer
       .string(groupId)
       .int32(generation)
       .string(memberId)
       .string(instanceId ?? null),
-  read: (reader) => {
+  read: (reader, errors) => {
     reader.int32()
-    throwOnError(reader.int16(), 'heartbeat')
+    errors.check(reader.int16(), 'heartbeat')
   },
 }
 
@@ -89,17 +109,18 @@ export const leaveGroupApi: KafkaApi<BackendRequest<'leaveGroup'>, void> = {
   key: 13,
   name: 'LeaveGroup',
   version: 3,
+  rights: ({ groupId }) => ({ group: ['READ', groupId] }),
   write: (writer, { groupId, ...member }) =>
     writer
       .string(groupId)
       .array([member], ({ memberId, instanceId }) => writer.string(memberId).string(instanceId ?? null)),
-  read: (reader) => {
+  read: (reader, errors) => {
     reader.int32()
-    throwOnError(reader.int16(), 'leaving the group')
+    errors.check(reader.int16(), 'leaving the group')
     reader.array(() => {
       const memberId = reader.string()
       reader.nullableString()
-      throwOnError(reader.int16(), `leaving the group as ${memberId}`)
+      errors.check(reader.int16(), `leaving the group as ${memberId}`)
     })
   },
 }
@@ -108,6 +129,7 @@ export const offsetCommitApi: KafkaApi<BackendRequest<'commitOffsets'>, void> = 
   key: 8,
   name: 'OffsetCommit',
   version: 7,
+  rights: ({ groupId }) => ({ group: ['READ', groupId], topic: 'READ' }),
   write: (writer, { groupId, offsets, member }) => {
     writer
       .string(groupId)
@@ -122,11 +144,11 @@ export const offsetCommitApi: KafkaApi<BackendRequest<'commitOffsets'>, void> = 
         .string(metadata ?? ''),
     )
   },
-  read: (reader) => {
+  read: (reader, errors) => {
     reader.int32()
     readTopics(reader, (topic) => {
       const partition = reader.int32()
-      throwOnError(reader.int16(), `committing ${topic}-${partition}`)
+      errors.check(reader.int16(), `committing ${topic}-${partition}`, { topic })
     })
   },
 }
@@ -137,6 +159,7 @@ export const offsetFetchApi: KafkaApi<BackendRequest<'groupOffsets'>, readonly C
   name: 'OffsetFetch',
   version: 7,
   isFlexible: true,
+  rights: ({ groupId }) => ({ group: ['DESCRIBE', groupId], topic: 'DESCRIBE' }),
   write: (writer, { groupId, partitions, settled = false }) => {
     writer.compactString(groupId).compactArray(partitions && byTopic(partitions), (of) =>
       writer
@@ -146,7 +169,7 @@ export const offsetFetchApi: KafkaApi<BackendRequest<'groupOffsets'>, readonly C
     )
     writer.bool(settled).noTags()
   },
-  read: (reader) => {
+  read: (reader, errors) => {
     reader.int32()
     const offsets = reader.compactArray(() => {
       const topic = reader.compactString()
@@ -155,14 +178,14 @@ export const offsetFetchApi: KafkaApi<BackendRequest<'groupOffsets'>, readonly C
         const offset = reader.int64()
         reader.int32()
         const metadata = reader.compactString()
-        throwOnError(reader.int16(), `committed offset of ${topic}-${partition}`)
+        errors.check(reader.int16(), `committed offset of ${topic}-${partition}`, { topic })
         reader.skipTags()
         return { topic, partition, offset, ...(metadata === '' ? {} : { metadata }) }
       })
       reader.skipTags()
       return found
     })
-    throwOnError(reader.int16(), 'committed offsets')
+    errors.check(reader.int16(), 'committed offsets')
     return offsets.flat().filter(({ offset }) => offset >= 0)
   },
 }
@@ -171,10 +194,11 @@ export const listGroupsApi: KafkaApi<void, readonly { readonly groupId: string; 
   key: 16,
   name: 'ListGroups',
   version: 2,
+  rights: () => ({ cluster: 'DESCRIBE' }),
   write: () => undefined,
-  read: (reader) => {
+  read: (reader, errors) => {
     reader.int32()
-    throwOnError(reader.int16(), 'listing groups')
+    errors.check(reader.int16(), 'listing groups')
     return reader.array(() => ({ groupId: reader.string(), protocolType: reader.string() }))
   },
 }
@@ -186,15 +210,16 @@ const STATES: Readonly<Record<string, GroupDescription['state']>> = {
   CompletingRebalance: 'rebalancing',
 }
 
-export const describeGroupsApi: KafkaApi<string, GroupDescription> = {
+export const describeGroupsApi: KafkaApi<BackendRequest<'describeGroup'>, GroupDescription> = {
   key: 15,
   name: 'DescribeGroups',
   version: 4,
-  write: (writer, groupId) => writer.array([groupId], (id) => writer.string(id)).bool(false),
-  read: (reader) => {
+  rights: ({ groupId }) => ({ group: ['DESCRIBE', groupId] }),
+  write: (writer, { groupId }) => writer.array([groupId], (id) => writer.string(id)).bool(false),
+  read: (reader, errors) => {
     reader.int32()
     const [group] = reader.array(() => {
-      throwOnError(reader.int16(), 'describing the group')
+      errors.check(reader.int16(), 'describing the group')
       return {
         groupId: reader.string(),
         state: STATES[reader.string()] ?? ('dead' as const),
@@ -205,8 +230,8 @@ export const describeGroupsApi: KafkaApi<string, GroupDescription> = {
           ...readInstance(reader),
           clientId: reader.string(),
           clientHost: reader.string(),
-          metadata: reader.bytes(),
-          assignment: reader.bytes(),
+          metadata: reader.data(),
+          assignment: reader.data(),
         })),
       }
     })
@@ -218,30 +243,33 @@ export const offsetDeleteApi: KafkaApi<BackendRequest<'deleteGroupOffsets'>, voi
   key: 47,
   name: 'OffsetDelete',
   version: 0,
+  rights: ({ groupId }) => ({ group: ['DELETE', groupId], topic: 'READ' }),
   write: (writer, { groupId, partitions }) => {
     writer.string(groupId)
     writeTopics(writer, byTopic(partitions), ({ partition }) => writer.int32(partition))
   },
-  read: (reader) => {
-    throwOnError(reader.int16(), 'deleting committed offsets')
+  read: (reader, errors) => {
+    errors.check(reader.int16(), 'deleting committed offsets')
     reader.int32()
     readTopics(reader, (topic) => {
       const partition = reader.int32()
-      throwOnError(reader.int16(), `deleting the committed offset of ${topic}-${partition}`)
+      errors.check(reader.int16(), `deleting the committed offset of ${topic}-${partition}`, { topic })
     })
   },
 }
 
-export const deleteGroupsApi: KafkaApi<string, void> = {
+export const deleteGroupsApi: KafkaApi<BackendRequest<'deleteGroup'>, void> = {
   key: 42,
   name: 'DeleteGroups',
   version: 1,
-  write: (writer, groupId) => writer.array([groupId], (id) => writer.string(id)),
-  read: (reader) => {
+  earlierVersion: 0,
+  rights: ({ groupId }) => ({ group: ['DELETE', groupId] }),
+  write: (writer, { groupId }) => writer.array([groupId], (id) => writer.string(id)),
+  read: (reader, errors) => {
     reader.int32()
     reader.array(() => {
       const groupId = reader.string()
-      throwOnError(reader.int16(), `deleting group '${groupId}'`)
+      errors.check(reader.int16(), `deleting group '${groupId}'`)
     })
   },
 }

@@ -4,29 +4,35 @@ import type { PartitionOffset } from '../broker.ts'
 import type { BackendRequest, BrokerBackend } from '../broker-backend.ts'
 import { BrokerError } from '../broker-error.ts'
 import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
+import type { ClientDefaults } from '../client-settings.ts'
 import * as admin from './admin-apis.ts'
 import { readClientConfig } from './client-config.ts'
 import * as group from './group-apis.ts'
 import * as identity from './identity-apis.ts'
-import { KafkaCluster, LEADER_RETRY, type RetryLimits, SHORT_RETRY } from './kafka-cluster.ts'
+import type { KafkaApi } from './kafka-api.ts'
+import { KafkaCluster, type RetryLimits } from './kafka-cluster.ts'
 import { createConnector } from './kafka-connection.ts'
-import {
-  MEMBER_ID_REQUIRED,
-  suggestProtocolMismatch,
-  throwOnError,
-  toPartitionError,
-  UNKNOWN_TOPIC_OR_PARTITION,
-} from './kafka-error.ts'
+import { suggestProtocolMismatch } from './kafka-error.ts'
 import * as log from './produce-fetch-apis.ts'
+import type { ResolveHost, ResolveName } from './resolve-host.ts'
 import { addPartitions, createTopic, deleteTopic } from './topic-changes.ts'
 import { topicMetadata } from './topic-metadata.ts'
 import * as transaction from './transaction-apis.ts'
+
+/** How much longer than a rebalance a member waits for the response to JoinGroup, as in Kafka's clients. */
+const JOIN_GROUP_TIMEOUT_LAPSE_MS = 5_000
+
+/** The level of `transaction.version` with an epoch for each transaction (KIP-890). */
+const EPOCH_OF_TRANSACTION = 2
 
 export type KafkaBackendOptions = {
   readonly logger: Logger
   readonly clock?: Clock
   /** Access to files and hosts. Default: unrestricted. */
   readonly access?: ClientAccess
+  /** Default: the resolver of the system. */
+  readonly resolveHost?: ResolveHost | undefined
+  readonly nameOf?: ResolveName | undefined
 }
 
 /**
@@ -36,45 +42,70 @@ export type KafkaBackendOptions = {
 export async function openKafkaBackend(
   config: Readonly<Record<string, string>>,
   options: KafkaBackendOptions,
-): Promise<BrokerBackend> {
+): Promise<BrokerBackend & { readonly defaults: ClientDefaults }> {
   const { access = UNRESTRICTED_CLIENT, clock = systemClock } = options
   const { config: client, protocol, tls, ignored } = readClientConfig(config, { access, clock })
   if (ignored.length > 0) options.logger.debug({ keys: ignored }, 'unsupported client settings are ignored')
-  const connector = createConnector(client, options.logger, tls, access)
-  const cluster = new KafkaCluster(connector, client, clock)
+  const { logger, resolveHost, nameOf } = options
+  const connector = createConnector(client, { logger, tls, access, clock, resolveHost })
+  const cluster = new KafkaCluster({ connector, config: client, clock, resolveHost, nameOf })
   const close = () => {
     connector.close()
     return cluster.close()
   }
   try {
     const { clusterId } = await cluster.metadata([])
-    return { ...createBackend(cluster, clusterId), close }
+    const { metadataMaxAgeMs, retryBackoff } = client
+    const backend = createBackend(cluster, clusterId, options.logger)
+    return { ...backend, close, defaults: { metadataMaxAgeMs, retryBackoff } }
   } catch (error) {
     await close()
     throw suggestProtocolMismatch(error, protocol)
   }
 }
 
-function createBackend(cluster: KafkaCluster, clusterId: string): Omit<BrokerBackend, 'close'> {
-  const onGroup = <T>(groupId: string, use: (node: number) => Promise<T>, limits?: RetryLimits) =>
-    cluster.withCoordinator(group.GROUP_COORDINATOR, groupId, use, limits)
-  const onTransaction = <T>(id: string, use: (node: number) => Promise<T>) =>
-    cluster.withCoordinator(group.TRANSACTION_COORDINATOR, id, use)
+export function createBackend(cluster: KafkaCluster, clusterId: string, logger: Logger): Omit<BrokerBackend, 'close'> {
+  const onGroup = <Request extends { readonly groupId: string }, Response>(
+    api: KafkaApi<Request, Response>,
+    request: Request,
+    { limits, use = (node) => cluster.onNode(node, api, request) }: GroupCallOptions<Response> = {},
+  ) => {
+    const coordinator = { type: group.GROUP_COORDINATOR, key: request.groupId, rights: api.rights(request) }
+    return cluster.withCoordinator(coordinator, use, limits)
+  }
+  const onTransaction = <Request extends { readonly transactionalId: string }, Response>(
+    api: KafkaApi<Request, Response>,
+    request: Request,
+  ) => {
+    const { transactionalId: key } = request
+    const coordinator = { type: group.TRANSACTION_COORDINATOR, key, rights: api.rights(request) }
+    return cluster.withCoordinator(coordinator, (node) => cluster.onNode(node, api, request))
+  }
+  /** The feature of the cluster, when a producer was last initialized. */
+  let transactionVersion = 0
   return {
     clusterId: async () => clusterId,
 
     metadata: (request) => topicMetadata(cluster, request),
-    topicId: async ({ topic }) =>
-      (await cluster.supports(identity.topicIdApi)) ? cluster.onAnyNode(identity.topicIdApi, topic) : undefined,
-    createTopic: (topic) => createTopic(cluster, topic),
+    topicId: ({ topic }) => whereSupported(cluster.onAnyNode(identity.topicIdApi, topic)),
+    createTopic: (topic) => createTopic(cluster, topic, logger),
     deleteTopic: ({ topic }) => deleteTopic(cluster, topic),
     addPartitions: (request) => addPartitions(cluster, request),
     topicConfigs: async ({ topic, isOwn = false }) => {
-      const configs = await cluster.onAnyNode(admin.describeConfigsApi, topic)
-      return Object.fromEntries(
-        configs.filter((config) => config.isOwn || !isOwn).map(({ name, value }) => [name, value]),
-      )
+      const [found] = await cluster.onAnyNode(admin.describeConfigsApi, { topics: [topic] })
+      if (found?.error) throw BrokerError.of(found.error)
+      return valuesOf((found?.configs ?? []).filter((config) => config.isOwn || !isOwn))
     },
+    topicConfigValues: async (request) => {
+      const described = await cluster.onAnyNode(admin.describeConfigsApi, request)
+      return described.map(({ topic, configs, error }) => ({
+        topic,
+        values: valuesOf(configs),
+        ...(error && { error }),
+      }))
+    },
+    replicaSizes: async ({ partitions }) =>
+      (await Promise.all(await cluster.onEveryNode(admin.describeLogDirsApi, partitions))).flat(),
     setTopicConfigs: (request) => cluster.onController(admin.incrementalAlterConfigsApi, request),
     listOffsets: (request) => {
       let isRetry = false
@@ -85,75 +116,97 @@ function createBackend(cluster: KafkaCluster, clusterId: string): Omit<BrokerBac
           return listOffsets(cluster, request, leaderOf)
         },
         undefined,
-        LEADER_RETRY,
+        cluster.leaderLimits,
       )
     },
 
-    produce: (request) => cluster.onNode(request.node, log.produceApi, request),
-    fetch: (request) => cluster.onNodeLongPoll(request.node, log.fetchApi, request, request.waitMsMax),
+    produce: (request) => {
+      const timeoutMs = Math.min(request.timeoutMs, cluster.config.requestTimeoutMs)
+      return cluster.onNode(request.node, log.produceApi, { ...request, timeoutMs })
+    },
+    fetch: (request) => cluster.onNodeLongPoll(request.node, log.fetchApi, request, { waitMs: request.waitMsMax }),
 
-    initProducer: (request) =>
-      request.transactionalId === undefined
-        ? cluster.onAnyNode(transaction.initProducerIdApi, request)
-        : onTransaction(request.transactionalId, (node) =>
-            cluster.onNode(node, transaction.initProducerIdApi, request),
-          ),
-    hasTransactionalId: async ({ transactionalId }) =>
-      (await cluster.supports(identity.describeTransactionsApi))
-        ? onTransaction(transactionalId, (node) =>
-            cluster.onNode(node, identity.describeTransactionsApi, transactionalId),
-          )
-        : undefined,
-    addPartitionsToTransaction: (request) =>
-      onTransaction(request.transactionalId, (node) =>
-        cluster.onNode(node, transaction.addPartitionsToTxnApi, request),
-      ),
+    initProducer: async ({ transactionalId, ...request }) => {
+      if (transactionalId === undefined) return cluster.onAnyNode(transaction.initProducerIdApi, request)
+      const features = await whereSupported(cluster.onAnyNode(identity.featuresApi, undefined))
+      transactionVersion = features?.get('transaction.version') ?? 0
+      return onTransaction(transaction.initProducerIdApi, { ...request, transactionalId })
+    },
+    hasTransactionalId: (request) => whereSupported(onTransaction(identity.describeTransactionsApi, request)),
+    addPartitionsToTransaction: (request) => onTransaction(transaction.addPartitionsToTxnApi, request),
     commitOffsetsInTransaction: async (request) => {
-      await onTransaction(request.transactionalId, (node) =>
-        cluster.onNode(node, transaction.addOffsetsToTxnApi, request),
-      )
-      await onGroup(request.groupId, (node) => cluster.onNode(node, transaction.txnOffsetCommitApi, request))
+      await onTransaction(transaction.addOffsetsToTxnApi, request)
+      await onGroup(transaction.txnOffsetCommitApi, request)
     },
-    endTransaction: (request) =>
-      onTransaction(request.transactionalId, (node) => cluster.onNode(node, transaction.endTxnApi, request)),
+    endTransaction: async (request) => {
+      const hasNewEpoch = transactionVersion >= EPOCH_OF_TRANSACTION
+      const api = hasNewEpoch ? transaction.endTxnWithNewEpochApi : transaction.endTxnApi
+      return (await onTransaction(api, request)) ?? { producerId: request.producerId, epoch: request.epoch }
+    },
 
-    joinGroup: (request) => onGroup(request.groupId, (node) => join(cluster, node, request)),
-    syncGroup: (request) =>
-      onGroup(request.groupId, (node) => cluster.onNodeLongPoll(node, group.syncGroupApi, request, SYNC_WAIT_MS)),
-    heartbeat: (request) =>
-      onGroup(request.groupId, (node) => cluster.onNode(node, group.heartbeatApi, request), SHORT_RETRY),
-    leaveGroup: (request) =>
-      onGroup(request.groupId, (node) => cluster.onNode(node, group.leaveGroupApi, request), SHORT_RETRY),
-    commitOffsets: (request) =>
-      onGroup(request.groupId, (node) => cluster.onNode(node, group.offsetCommitApi, request)),
-    groupOffsets: (request) => onGroup(request.groupId, (node) => cluster.onNode(node, group.offsetFetchApi, request)),
+    joinGroup: (request) =>
+      onGroup(group.joinGroupApi, request, {
+        use: joining(cluster, request),
+        // The coordinator may delay the response until the rebalance ends.
+        limits: { ...cluster.apiLimits, timeoutMs: cluster.config.apiTimeoutMs + request.rebalanceTimeoutMs },
+      }),
+    // The coordinator responds when the leader has assigned the work. A member whose response is lost joins again, as in Java.
+    syncGroup: (request) => {
+      const { requestTimeoutMs: timeoutMs } = cluster.config
+      const options = { waitMs: timeoutMs, timeoutMs }
+      return onGroup(group.syncGroupApi, request, {
+        use: (node) => cluster.onNodeLongPoll(node, group.syncGroupApi, request, options),
+        limits: cluster.requestLimits,
+      })
+    },
+    heartbeat: (request) => onGroup(group.heartbeatApi, request, { limits: cluster.shortLimits }),
+    leaveGroup: (request) => onGroup(group.leaveGroupApi, request, { limits: cluster.shortLimits }),
+    commitOffsets: (request) => onGroup(group.offsetCommitApi, request),
+    groupOffsets: (request) => onGroup(group.offsetFetchApi, request),
     listGroups: async () => (await Promise.all(await cluster.onEveryNode(group.listGroupsApi, undefined))).flat(),
-    describeGroup: async ({ groupId }) => ({
-      ...(await onGroup(groupId, (node) => cluster.onNode(node, group.describeGroupsApi, groupId))),
-      groupId,
+    describeGroup: async (request) => ({
+      ...(await onGroup(group.describeGroupsApi, request)),
+      groupId: request.groupId,
     }),
-    deleteGroupOffsets: (request) =>
-      onGroup(request.groupId, (node) => cluster.onNode(node, group.offsetDeleteApi, request)),
-    deleteGroup: ({ groupId }) => onGroup(groupId, (node) => cluster.onNode(node, group.deleteGroupsApi, groupId)),
+    deleteGroupOffsets: (request) => onGroup(group.offsetDeleteApi, request),
+    deleteGroup: (request) => onGroup(group.deleteGroupsApi, request),
   }
 }
 
-const SYNC_WAIT_MS = 60_000
+function valuesOf(configs: readonly { readonly name: string; readonly value: string }[]) {
+  return Object.fromEntries(configs.map(({ name, value }) => [name, value]))
+}
 
-/** The coordinator assigns a member id first and expects a second join with it (KIP-394). */
-async function join(cluster: KafkaCluster, node: number, request: BackendRequest<'joinGroup'>) {
-  const join = (memberId: string) =>
-    cluster.onNodeLongPoll(
-      node,
-      group.joinGroupApi,
-      { ...request, memberId },
-      request.rebalanceTimeoutMs,
-      request.clientId,
-    )
-  const first = await join(request.memberId)
-  const { errorNumber, ...joined } = first.errorNumber === MEMBER_ID_REQUIRED ? await join(first.memberId) : first
-  throwOnError(errorNumber, `joining group '${request.groupId}'`)
-  return joined
+type GroupCallOptions<Response> = {
+  readonly limits?: RetryLimits
+  readonly use?: (node: number) => Promise<Response>
+}
+
+/** Undefined if the broker does not have the API. */
+async function whereSupported<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call
+  } catch (error) {
+    if (error instanceof BrokerError && error.code === 'unsupported') return undefined
+    throw error
+  }
+}
+
+/**
+ * The coordinator assigns a member id first and expects a second join with it (KIP-394). It is kept when the call is repeated, because
+ * the coordinator may have admitted the member with it: another member would leave it in the group, and its share, until its session ends.
+ */
+function joining(cluster: KafkaCluster, request: BackendRequest<'joinGroup'>) {
+  let { memberId } = request
+  const { clientId, rebalanceTimeoutMs: waitMs } = request
+  const timeoutMs = Math.max(cluster.config.requestTimeoutMs, waitMs + JOIN_GROUP_TIMEOUT_LAPSE_MS)
+  const options = { waitMs, timeoutMs, ...(clientId === undefined ? {} : { clientId }) }
+  const join = (node: number) => cluster.onNodeLongPoll(node, group.joinGroupApi, { ...request, memberId }, options)
+  return async (node: number) => {
+    const first = await join(node)
+    memberId = first.memberId
+    return first.needsMemberId ? join(node) : first
+  }
 }
 
 type LeaderOf = (partition: BackendRequest<'listOffsets'>['partitions'][number]) => number
@@ -169,11 +222,8 @@ async function currentLeaders(cluster: KafkaCluster, { partitions }: BackendRequ
     const found = topics.find((candidate) => candidate.topic === topic)
     const known = found?.partitions.find((candidate) => candidate.partition === partition)
     if (known) return known.leader
-    const error = toPartitionError(found?.errorNumber ?? UNKNOWN_TOPIC_OR_PARTITION, `offsets of ${topic}-${partition}`)
-    throw new BrokerError(
-      error?.code ?? 'topic_not_found',
-      error?.message ?? `topic '${topic}' has no partition ${partition}`,
-    )
+    if (found?.error) throw BrokerError.of(found.error)
+    throw new BrokerError('topic_not_found', `topic '${topic}' has no partition ${partition}`)
   }
 }
 
@@ -188,7 +238,7 @@ async function listOffsets(
     [...byNode].map(([node, partitions]) => cluster.onNode(node, log.listOffsetsApi, { ...request, partitions })),
   )
   const offsets = found.flat().map(({ error, ...offset }) => {
-    if (error) throw new BrokerError(error.code, error.message)
+    if (error) throw BrokerError.of(error)
     return offset
   })
   // There is no record at or after the timestamp: use the end offset.

@@ -1,56 +1,100 @@
 import type { Clock } from '../../common/clock.ts'
 import { type RetryOptions, retry } from '../../common/retry.ts'
-import { BrokerError } from '../broker-error.ts'
+import { withTimeout } from '../../common/timeout.ts'
+import { BrokerError, type BrokerErrorCode, isTransient } from '../broker-error.ts'
 import type { KafkaClientConfig } from './client-config.ts'
+import { ConnectionPool, closedError, keyOf } from './connection-pool.ts'
 import { findCoordinatorApi } from './group-apis.ts'
-import { type ApiVersions, apiVersionsApi } from './identity-apis.ts'
 import type { KafkaApi } from './kafka-api.ts'
-import type { KafkaConnection, KafkaConnector, NodeAddress } from './kafka-connection.ts'
-import { throwOnError } from './kafka-error.ts'
+import type { CallOptions, KafkaConnector } from './kafka-connection.ts'
 import { type ClusterMetadata, metadataApi } from './produce-fetch-apis.ts'
+import {
+  canonicalNameOf,
+  type NodeAddress,
+  type ResolveHost,
+  type ResolveName,
+  resolveAll,
+  resolveCanonical,
+} from './resolve-host.ts'
+import { type RequiredRights, ResponseErrors } from './response-errors.ts'
 
-/** The default of Java clients (`default.api.timeout.ms`): a crashed broker takes a while to recover its log. */
-const RETRY = { backoff: { firstMs: 50, maxMs: 1_000 }, withinMs: 60_000 }
+/** For calls that the caller repeats: no attempt begins after this time, which is Kafka's default interval of heartbeats. */
+const SHORT_RETRY_MS_MAX = 3_000
 
-/** For calls that the caller repeats, or that are optional. */
-export const SHORT_RETRY: RetryLimits = { ...RETRY, withinMs: 3_000 }
-
-/** For calls that follow the creation of a topic: its nodes become leaders a moment after they are announced. */
-export const LEADER_RETRY: RetryLimits = { ...RETRY, backoff: { ...RETRY.backoff, firstMs: 10 } }
+/** The first pause for calls that follow the creation of a topic: its nodes become leaders a moment after they are announced. */
+const LEADER_RETRY_FIRST_MS = 10
 
 const CONTROLLER_CONNECTIONS_MAX = 3
 
-export type RetryLimits = Pick<RetryOptions, 'backoff' | 'withinMs'>
+type CoordinatorLookup = { readonly type: number; readonly key: string; readonly rights: RequiredRights }
 
-/**
- * The nodes of a cluster and connections to them: one shared connection per node for calls that are answered
- * immediately, and further ones for long polls, because responses arrive in order.
- */
+export type RetryLimits = Pick<RetryOptions, 'backoff' | 'withinMs'> & {
+  /** How long the call may take with the attempt that is in flight then. Default: `withinMs`. */
+  readonly timeoutMs?: number
+}
+
+export type KafkaClusterOptions = {
+  readonly connector: KafkaConnector
+  readonly config: KafkaClientConfig
+  readonly clock: Clock
+  readonly resolveHost?: ResolveHost | undefined
+  readonly nameOf?: ResolveName | undefined
+}
+
+/** The nodes of a cluster: finds the node for each call, and finds the cluster again when its nodes have changed. */
 export class KafkaCluster {
-  readonly #connector: KafkaConnector
-  readonly #seeds: readonly NodeAddress[]
+  readonly config: KafkaClientConfig
   readonly #clock: Clock
+  readonly #pool: ConnectionPool
+  readonly #resolveHost: ResolveHost
+  readonly #nameOf: ResolveName
   #nodes = new Map<number, NodeAddress>()
+  /** Whether a node could not be reached, so that it may have another address now. */
+  #isStale = false
+  #refreshing: Promise<unknown> | undefined
+  /** When metadata was first requested without an answer since the last answer, in ms of the monotonic clock. */
+  #unansweredMs: number | undefined
   #controller = -1
-  readonly #shared = new Map<string, Promise<KafkaConnection>>()
-  readonly #spare = new Map<string, KafkaConnection[]>()
-  readonly #busy = new Set<KafkaConnection>()
   readonly #coordinators = new Map<string, number>()
-  #versions: Promise<ApiVersions> | undefined
   #controllerCalls = 0
   #closed = false
 
-  constructor(connector: KafkaConnector, config: KafkaClientConfig, clock: Clock) {
-    this.#connector = connector
+  constructor({ connector, config, clock, resolveHost = resolveAll, nameOf = canonicalNameOf }: KafkaClusterOptions) {
+    this.config = config
     this.#clock = clock
-    this.#seeds = config.brokers.map(parseAddress)
+    this.#resolveHost = resolveHost
+    this.#nameOf = nameOf
+    this.#pool = new ConnectionPool({ connector, config, clock, onStalled: () => this.#checkStalled() })
+  }
+
+  /** The limits of a call that is given none. A crashed broker takes a while to recover its log. */
+  get apiLimits(): RetryLimits {
+    return { backoff: this.config.retryBackoff, withinMs: this.config.apiTimeoutMs }
+  }
+
+  get shortLimits(): RetryLimits {
+    const { requestTimeoutMs, retryBackoff } = this.config
+    return { backoff: retryBackoff, withinMs: SHORT_RETRY_MS_MAX, timeoutMs: SHORT_RETRY_MS_MAX + requestTimeoutMs }
+  }
+
+  /** Of SyncGroup, repetitions included: after `request.timeout.ms` the member joins the group again instead. */
+  get requestLimits(): RetryLimits {
+    return { backoff: this.config.retryBackoff, withinMs: this.config.requestTimeoutMs }
+  }
+
+  get leaderLimits(): RetryLimits {
+    const { firstMs, maxMs } = this.config.retryBackoff
+    return { ...this.apiLimits, backoff: { firstMs: Math.min(firstMs, LEADER_RETRY_FIRST_MS), maxMs } }
   }
 
   /** Metadata of these topics, or of all. Updates the known nodes. */
   async metadata(topics: readonly string[] | undefined): Promise<ClusterMetadata> {
-    const found = await this.onAnyNode(metadataApi, topics)
+    const found = await this.retryTransient(() => this.#requestMetadata(topics), isNotReady)
+    this.#unansweredMs = undefined
+    this.#isStale = false
     this.#nodes = new Map(found.nodes.map(({ id, host, port }) => [id, { host, port }]))
     this.#controller = found.controller
+    this.#pool.retain([...this.#nodes.values()], this.#bootstrapAddresses())
     return found
   }
 
@@ -59,16 +103,16 @@ export class KafkaCluster {
     call: KafkaApi<Request, Response>,
     request: Request,
   ): Promise<Response> {
-    return (await this.#sharedConnection(await this.#addressOf(node))).call(call, request)
+    return this.#onAddressOf(node, (address) => this.#pool.call(address, call, request))
   }
 
   async onController<Request, Response>(call: KafkaApi<Request, Response>, request: Request): Promise<Response> {
-    if (this.#controller < 0) await this.metadata([])
     return this.retryTransient(async () => {
+      if (this.#controller < 0) await this.metadata([])
       try {
         return await this.#callController(call, request)
       } catch (error) {
-        if (isMoved(error)) await this.metadata([])
+        if (isMoved(error)) this.#controller = -1
         throw error
       }
     })
@@ -82,7 +126,7 @@ export class KafkaCluster {
     const others = this.#controllerCalls++
     try {
       return others > 0 && others < CONTROLLER_CONNECTIONS_MAX
-        ? await this.onNodeLongPoll(this.#controller, call, request, 0)
+        ? await this.onNodeLongPoll(this.#controller, call, request, {})
         : await this.onNode(this.#controller, call, request)
     } finally {
       this.#controllerCalls -= 1
@@ -98,42 +142,30 @@ export class KafkaCluster {
     return nodes.map(({ id }) => this.onNode(id, call, request))
   }
 
-  /**
-   * A call that the broker may delay by up to `waitMs` uses a connection of its own. `clientId` overrides the default.
-   */
+  /** A call that the broker may delay by up to `waitMs` uses a connection of its own. */
   async onNodeLongPoll<Request, Response>(
     node: number,
     call: KafkaApi<Request, Response>,
     request: Request,
-    waitMs: number,
-    clientId?: string,
+    options: CallOptions,
   ): Promise<Response> {
-    const address = await this.#addressOf(node)
-    const key = keyOf(address)
-    const connection = this.#takeSpare(key) ?? (await this.#connector.open(address))
-    this.#busy.add(connection)
-    try {
-      if (this.#closed) throw closedError()
-      return await connection.call(call, request, waitMs, clientId)
-    } finally {
-      this.#busy.delete(connection)
-      if (this.#closed || !connection.isOpen) await connection.close()
-      else this.#spare.set(key, [...(this.#spare.get(key) ?? []), connection])
-    }
+    return this.#onAddressOf(node, (address) => this.#pool.callAlone(address, call, request, options))
   }
 
-  /** Calls `use` with the node of the coordinator. Looks the coordinator up again if it moved or is not ready. */
+  /**
+   * Calls `use` with the node of the coordinator. Looks the coordinator up again if it moved or is not ready. `rights` are
+   * those of the call for which it is looked up: a client that may not look it up lacks them.
+   */
   async withCoordinator<T>(
-    type: number,
-    key: string,
+    { type, key, rights }: CoordinatorLookup,
     use: (node: number) => Promise<T>,
-    limits: RetryLimits = RETRY,
+    limits: RetryLimits = this.apiLimits,
   ): Promise<T> {
     const name = `${type}:${key}`
     return this.retryTransient(
       async () => {
         try {
-          const known = this.#coordinators.get(name) ?? (await this.#lookForCoordinator(type, key))
+          const known = this.#coordinators.get(name) ?? (await this.#lookForCoordinator({ type, key, rights }))
           this.#coordinators.set(name, known)
           return await use(known)
         } catch (error) {
@@ -151,84 +183,135 @@ export class KafkaCluster {
     return this.retryTransient(() => this.#onFirst(call, request), isNotReady)
   }
 
-  /** Whether the cluster supports this version of an API. */
-  async supports({ key, version }: KafkaApi<never, unknown>): Promise<boolean> {
-    this.#versions ??= this.onAnyNode(apiVersionsApi, undefined).catch((error: unknown) => {
-      this.#versions = undefined
-      throw error
-    })
-    const known = (await this.#versions).get(key)
-    return known !== undefined && known.min <= version && version <= known.max
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#pool.close()
+  }
+
+  /** Retries errors that are expected to disappear soon. */
+  async retryTransient<T>(
+    attempt: () => Promise<T>,
+    isRetriable: (error: unknown) => boolean = isMoved,
+    { backoff, withinMs, timeoutMs = withinMs }: RetryLimits = this.apiLimits,
+  ): Promise<T> {
+    const retriable = (error: unknown) => !this.#closed && isRetriable(error)
+    return this.#within(timeoutMs, retry(attempt, { backoff, withinMs, clock: this.#clock, retriable }))
+  }
+
+  #within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+    const late = () => {
+      throw new BrokerError('timeout', `no response of the brokers within ${timeoutMs} ms`)
+    }
+    return withTimeout(work, timeoutMs, late, this.#clock)
+  }
+
+  async #requestMetadata(topics: readonly string[] | undefined): Promise<ClusterMetadata> {
+    const nowMs = this.#clock.monotonicMs()
+    this.#unansweredMs ??= nowMs
+    const { rebootstraps, triggerMs } = this.config.recovery
+    // KIP-1102: the known nodes may belong to another cluster by now.
+    if (rebootstraps && nowMs - this.#unansweredMs >= triggerMs) this.#rebootstrap()
+    const found = await this.#onFirst(metadataApi, topics)
+    if (!found.isRebootstrapRequired) return found
+    if (!rebootstraps)
+      throw new BrokerError('unavailable', 'the broker requires that the bootstrap servers are used again')
+    this.#rebootstrap()
+    return this.#onFirst(metadataApi, topics)
+  }
+
+  /** Forgets the known nodes, so that the next call uses the bootstrap servers. */
+  #rebootstrap(): void {
+    this.#nodes = new Map()
+    this.#controller = -1
+    this.#coordinators.clear()
+    this.#unansweredMs = undefined
   }
 
   async #onFirst<Request, Response>(call: KafkaApi<Request, Response>, request: Request): Promise<Response> {
     let failure: unknown
-    for (const address of [...this.#nodes.values(), ...this.#seeds]) {
+    for await (const address of this.#candidates()) {
       if (this.#closed) throw closedError()
       try {
-        return await (await this.#sharedConnection(address)).call(call, request)
+        return await this.#pool.call(address, call, request)
       } catch (error) {
         failure = error
-        if (!(error instanceof BrokerError) || !error.retriable) throw error
+        if (!isTransient(error)) throw error
       }
     }
-    throw failure
+    throw failure ?? new BrokerError('unavailable', 'no name of bootstrap.servers resolves to an address')
   }
 
-  async close(): Promise<void> {
-    this.#closed = true
-    const shared = await Promise.allSettled(this.#shared.values())
-    const open = shared.flatMap((connection) => (connection.status === 'fulfilled' ? [connection.value] : []))
-    await Promise.all(
-      [...open, ...[...this.#spare.values()].flat(), ...this.#busy].map((connection) => connection.close()),
-    )
+  /**
+   * Known nodes first, then the bootstrap servers, unless `metadata.recovery.strategy` excludes them (KIP-899). Nodes that may not be
+   * connected to yet are left out if there are others.
+   */
+  async *#candidates(): AsyncGenerator<NodeAddress> {
+    const known = this.#pool.byAvailability([...this.#nodes.values()])
+    const tried = new Set<string>()
+    const nowMs = this.#clock.monotonicMs()
+    for (const address of known.filter((one) => this.#pool.reconnectMs(one) <= nowMs)) {
+      tried.add(keyOf(address))
+      yield address
+    }
+    const seeds = known.length === 0 || this.config.recovery.rebootstraps ? await this.#seeds() : []
+    const left = [...seeds, ...known].filter((address) => !tried.has(keyOf(address)))
+    const ready = left.filter((one) => this.#pool.reconnectMs(one) <= this.#clock.monotonicMs())
+    // The call waits for the first one that may be connected to.
+    const soonest = left.toSorted((a, b) => this.#pool.reconnectMs(a) - this.#pool.reconnectMs(b)).slice(0, 1)
+    yield* ready.length > 0 || tried.size > 0 ? ready : soonest
   }
 
-  #takeSpare(key: string): KafkaConnection | undefined {
-    const spare = this.#spare.get(key) ?? []
-    for (let connection = spare.pop(); connection; connection = spare.pop()) if (connection.isOpen) return connection
-    return undefined
+  async #seeds(): Promise<readonly NodeAddress[]> {
+    const servers = this.#bootstrapAddresses()
+    if (this.config.dnsLookup === 'use_all_dns_ips') return servers
+    return resolveCanonical(servers, (host) => this.#resolveHost(host), this.#nameOf)
+  }
+
+  #bootstrapAddresses(): readonly NodeAddress[] {
+    return this.config.brokers.map(parseAddress)
+  }
+
+  /** A node that cannot be reached may have moved, which the next call finds out. */
+  async #onAddressOf<T>(node: number, use: (address: NodeAddress) => Promise<T>): Promise<T> {
+    const address = await this.#addressOf(node)
+    try {
+      return await use(address)
+    } catch (error) {
+      if (error instanceof BrokerError && (error.code === 'unavailable' || error.code === 'timeout'))
+        this.#isStale = true
+      throw error
+    }
   }
 
   async #addressOf(node: number): Promise<NodeAddress> {
     if (!this.#nodes.has(node)) await this.metadata([])
+    // The known address may still be right.
+    else if (this.#isStale) await this.#refresh().catch(() => undefined)
     const address = this.#nodes.get(node)
     if (!address) throw new BrokerError('not_leader', `node ${node} is currently not in the cluster`)
     return address
   }
 
-  async #sharedConnection(address: NodeAddress): Promise<KafkaConnection> {
-    if (this.#closed) throw closedError()
-    const key = keyOf(address)
-    const known = this.#shared.get(key)
-    if (known) {
-      const connection = await known
-      if (connection.isOpen) return connection
-      // The first caller that finds the connection closed opens a new one; the others wait for it.
-      if (this.#shared.get(key) !== known) return this.#sharedConnection(address)
-    }
-    const opening = this.#connector.open(address)
-    this.#shared.set(key, opening)
-    opening.catch(() => {
-      if (this.#shared.get(key) === opening) this.#shared.delete(key)
+  #refresh(): Promise<unknown> {
+    this.#refreshing ??= this.metadata([]).finally(() => {
+      this.#refreshing = undefined
     })
-    return opening
+    return this.#refreshing
   }
 
-  async #lookForCoordinator(type: number, key: string): Promise<number> {
+  /** Asks another node for the nodes of the cluster: calls at one that has left it end. */
+  #checkStalled(): void {
+    if (this.#refreshing !== undefined) return
+    const others = [...this.#nodes.values(), ...this.#bootstrapAddresses()]
+    if (others.some((address) => !this.#pool.isStalled(address))) this.#refresh().catch(() => undefined)
+  }
+
+  async #lookForCoordinator({ type, key, rights }: CoordinatorLookup): Promise<number> {
     const found = await this.onAnyNode(findCoordinatorApi, { key, type })
-    throwOnError(found.errorNumber, `finding the coordinator of '${key}'`, found.message)
-    if (!this.#nodes.has(found.node)) await this.metadata([])
+    const errors = new ResponseErrors(rights)
+    errors.check(found.errorNumber, `finding the coordinator of '${key}'`, { detail: found.message })
+    this.#nodes.set(found.node, { host: found.host, port: found.port })
     return found.node
-  }
-
-  /** Retries errors that are expected to disappear soon. */
-  retryTransient<T>(
-    attempt: () => Promise<T>,
-    isRetriable: (error: unknown) => boolean = isMoved,
-    limits: RetryLimits = RETRY,
-  ): Promise<T> {
-    return retry(attempt, { ...limits, clock: this.#clock, retriable: (error) => !this.#closed && isRetriable(error) })
   }
 }
 
@@ -238,22 +321,16 @@ function isNotReady(error: unknown): boolean {
 }
 
 function isMoved(error: unknown): boolean {
-  return (
-    error instanceof BrokerError &&
-    (error.code === 'coordinator_moved' ||
-      error.code === 'not_leader' ||
-      error.code === 'concurrent_transaction' ||
-      error.code === 'unavailable')
-  )
+  return error instanceof BrokerError && MOVED.has(error.code)
 }
 
-function closedError(): BrokerError {
-  return new BrokerError('closed', 'the connection to Kafka is closed')
-}
-
-function keyOf({ host, port }: NodeAddress): string {
-  return `${host}:${port}`
-}
+const MOVED: ReadonlySet<BrokerErrorCode> = new Set([
+  'coordinator_moved',
+  'not_leader',
+  'concurrent_transaction',
+  'unavailable',
+  'timeout',
+])
 
 function parseAddress(server: string): NodeAddress {
   const at = server.lastIndexOf(':')

@@ -1,253 +1,355 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect } from 'node:tls'
-import kafkajs, { type ISocketFactory, Kafka, logLevel } from 'kafkajs'
+import { type Clock, systemClock } from '../../common/clock.ts'
 import { watchContent } from '../../common/file-watcher.ts'
 import type { Logger } from '../../common/logging/logger.ts'
+import { MessageSplitter } from '../../common/message-splitter.ts'
+import { withTimeout } from '../../common/timeout.ts'
 import type { TlsSource } from '../../tls/tls-material.ts'
 import { BrokerError } from '../broker-error.ts'
 import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
 import { ProtocolReader, ProtocolWriter } from '../protocol-primitives.ts'
+import { checkVersions, describeMissing, usableVersion } from './api-requirements.ts'
 import type { KafkaClientConfig } from './client-config.ts'
+import { type ApiVersions, apiVersionsApi } from './identity-apis.ts'
 import type { KafkaApi } from './kafka-api.ts'
 import { toBrokerError } from './kafka-error.ts'
-
-// Node does not detect these as named exports.
-const { KafkaJSError, KafkaJSSASLAuthenticationError } = kafkajs
-
-/**
- * The internals of kafkajs in use: connections with TLS, SASL and framing. The exact version is pinned, and only this
- * file uses them.
- */
-type KafkajsInternals = {
-  readonly clientId: string
-  readonly socket: { cork(): void; uncork(): void; write(bytes: Uint8Array): void }
-  readonly requestQueue: {
-    readonly pending: readonly unknown[]
-    scheduleCheckPendingRequests: () => void
-    rejectAll(error: Error): void
-    push(request: { entry: object; expectResponse: boolean; requestTimeout: number; sendRequest: () => void }): void
-  }
-  readonly connectionStatus: 'connected' | 'disconnecting' | 'disconnected'
-  isAuthenticated(): boolean
-  authenticate(): Promise<void>
-  nextCorrelationId(): number
-  disconnect(): Promise<void>
-}
-type ConnectionPool = {
-  readonly pool: readonly KafkajsInternals[]
-  getConnection(index: number): Promise<KafkajsInternals>
-}
-type KafkaNode = { connect(): Promise<void>; disconnect(): Promise<void> }
-type Cluster = {
-  readonly rootLogger: unknown
-  readonly connectionPoolBuilder: {
-    build(to?: { host: string; port: number; rack: string | null }): Promise<ConnectionPool>
-  }
-  readonly brokerPool: {
-    createBroker(options: { logger: unknown; connectionPool: ConnectionPool; nodeId: number | null }): KafkaNode
-  }
-}
+import { login } from './kafkajs-login.ts'
+import { type NodeAddress, type ResolveHost, resolveAll } from './resolve-host.ts'
+import { ResponseErrors } from './response-errors.ts'
 
 const KEEP_ALIVE_MS = 60_000
 const COPIED_BYTES_MAX = 16 * 1024
+/** A server that does not speak the protocol may appear to announce any length. */
+const RESPONSE_BYTES_MAX = 1024 ** 3
+const LENGTH_BYTES = 4
+const CORRELATION_ID_BYTES = 4
+const CORRELATION_IDS = 2 ** 31
+/** Fraction of the lifetime of a session after which it is renewed, as in Java. A token is renewed earlier: see `token-cache.ts`. */
+const RENEWAL_FRACTION = 0.85
+/** Kafka rejects a login within a second of the previous one, as after a session whose token has nearly expired. */
+const RENEWAL_INTERVAL_MS = 1_100
+/** A constant reason: without one, every abort creates an error with a stack. */
+const EXPIRY_CHANGED = new Error('the connection expires at another time')
 
-export type NodeAddress = { readonly host: string; readonly port: number }
+/** What the caller may change of a call. */
+export type CallOptions = {
+  /** How long the broker may delay the response. Default: 0. */
+  readonly waitMs?: number
+  /** Limit of the wait for the response. Default: `request.timeout.ms` and `waitMs`. */
+  readonly timeoutMs?: number
+  readonly clientId?: string
+}
 
 /** An authenticated connection. Calls are answered in order. */
 export interface KafkaConnection {
   readonly isOpen: boolean
-  /** `waitMs`: how long the broker may delay the response. Rejects with a `BrokerError`. */
-  call<Request, Response>(
-    call: KafkaApi<Request, Response>,
-    request: Request,
-    waitMs?: number,
-    clientId?: string,
-  ): Promise<Response>
-  close(): Promise<void>
+  /** Rejects with a `BrokerError`. */
+  call<Request, Response>(call: KafkaApi<Request, Response>, request: Request, options?: CallOptions): Promise<Response>
+  /** Rejects the calls in flight with `reason`. */
+  close(reason?: BrokerError): Promise<void>
 }
 
-/** Opens connections to the nodes of a cluster. */
-export type KafkaConnector = { open(to: NodeAddress): Promise<KafkaConnection> }
+/**
+ * Opens connections to the nodes of a cluster. `setupTimeoutMs` limits the connection to each address of the name, and its TLS
+ * handshake.
+ */
+export type KafkaConnector = { open(to: NodeAddress, setupTimeoutMs: number): Promise<KafkaConnection> }
 
-/** `tls` is read again for each connection; undefined: without TLS. */
+export type ConnectorOptions = {
+  readonly logger: Logger
+  /** Read again for each connection; undefined: without TLS. */
+  readonly tls: TlsSource<ConnectionOptions> | undefined
+  readonly access?: ClientAccess
+  readonly clock?: Clock
+  readonly resolveHost?: ResolveHost | undefined
+}
+
 export function createConnector(
   config: KafkaClientConfig,
-  logger: Logger,
-  tls: TlsSource<ConnectionOptions> | undefined,
-  access: ClientAccess = UNRESTRICTED_CLIENT,
+  { logger, tls, access = UNRESTRICTED_CLIENT, clock = systemClock, resolveHost = resolveAll }: ConnectorOptions,
 ): KafkaConnector & { close(): void } {
   const certificates = tls && watchContent({ ...tls, logger })
-  const kafka = new Kafka({
-    ...config,
-    brokers: [...config.brokers],
-    enforceRequestTimeout: true,
-    socketFactory: certificates ? secureSockets(certificates.current, access) : plainSockets(access),
-    retry: { retries: 0 },
-    logLevel: logLevel.WARN,
-    // Every error is also thrown to the caller, who knows its meaning: here it is a detail.
-    logCreator: () => (entry) => logger.debug({ kafkajs: entry.namespace }, entry.log.message),
-  })
-  const cluster = clusterOf(kafka)
+  const warned = new Set<string>()
+  const check = (broker: string, versions: ApiVersions) => {
+    for (const { without, message } of checkVersions(broker, versions)) {
+      if (!warned.has(without)) logger.warn(message)
+      warned.add(without)
+    }
+  }
   return {
     close: () => certificates?.close(),
-    open: async ({ host, port }) => {
-      const connectionPool = await cluster.connectionPoolBuilder.build({ host, port, rack: null })
-      connectionPool.pool.forEach(pollOnlyWhenPending)
-      const node = cluster.brokerPool.createBroker({ logger: cluster.rootLogger, connectionPool, nodeId: null })
-      const where = `connecting to ${host}:${port}`
+    open: async (to, setupTimeoutMs) => {
+      const where = `connecting to ${to.host}:${to.port}`
+      let connection: SocketConnection | undefined
       try {
-        await node.connect()
-        const connection = await connectionPool.getConnection(0)
-        return new KafkajsConnection(connection, node, `${host}:${port}`, config.requestTimeout ?? 30_000)
+        const { lookup, port = to.port } = access.connectOptions('bootstrap.servers', to.host, to.port)
+        const socket = await connectToAny(
+          { host: to.host, port },
+          {
+            addresses: await resolveHost(to.host, lookup),
+            timeoutMs: setupTimeoutMs,
+            tls: certificates?.current(),
+            clock,
+          },
+        )
+        connection = new SocketConnection(socket, to, config, clock)
+        // The server of another protocol closes the connection, or never responds.
+        const versions = await connection.call(apiVersionsApi, undefined)
+        await connection.authenticate()
+        check(`${to.host}:${to.port}`, versions)
+        connection.versions = versions
+        return connection
       } catch (error) {
-        const brokeOff = connectionPool.pool.every(({ connectionStatus }) => connectionStatus !== 'connected')
-        await node.disconnect().catch(() => undefined)
-        throw toBrokerError(brokeOff ? brokenOff(error) : error, where)
+        await connection?.close()
+        throw toBrokerError(error, where)
       }
     },
   }
 }
 
-/** Like the socket factory of kafkajs, but with the current certificates instead of the initial ones. */
-function secureSockets(tls: () => ConnectionOptions, access: ClientAccess): ISocketFactory {
-  return ({ host, port, onConnect }) => {
-    const name = isIP(host) === 0 ? { servername: host } : {}
-    const to = { host, port, ...access.connectOptions('bootstrap.servers', host, port) }
-    return withOptions(connect({ ...to, ...name, ...tls() }, onConnect))
+type ConnectOptions = {
+  readonly addresses: readonly string[]
+  readonly timeoutMs: number
+  readonly tls: ConnectionOptions | undefined
+  readonly clock: Clock
+}
+
+/** Connects to the first address of a name that accepts the connection. */
+async function connectToAny(to: NodeAddress, { addresses, ...options }: ConnectOptions): Promise<Socket> {
+  let failure: unknown
+  for (const address of addresses) {
+    try {
+      return await connectTo(to, address, options)
+    } catch (error) {
+      failure = error
+    }
   }
+  throw failure
 }
 
-/** A broker announces the other brokers of its cluster, so each address is checked when connecting. */
-function plainSockets(access: ClientAccess): ISocketFactory {
-  return ({ host, port, onConnect }) => {
-    const to = { host, port, ...access.connectOptions('bootstrap.servers', host, port) }
-    return withOptions(connectPlain(to, onConnect))
-  }
-}
-
-/** Without a delay, because the system would hold a request back until the response to the one before it has arrived. */
-function withOptions<S extends Socket>(socket: S): S {
-  return socket.setKeepAlive(true, KEEP_ALIVE_MS).setNoDelay()
-}
-
-/** kafkajs reports every failed login as an authentication error, also if the connection broke. */
-function brokenOff(error: unknown): unknown {
-  return error instanceof KafkaJSSASLAuthenticationError ? new KafkaJSError(error.message) : error
-}
-
-function clusterOf(kafka: Kafka): Cluster {
-  const create = Object.getOwnPropertySymbols(kafka).find(
-    ({ description }) => description === 'private:Kafka:createCluster',
+async function connectTo(
+  { host, port }: NodeAddress,
+  address: string,
+  { timeoutMs, tls, clock }: Omit<ConnectOptions, 'addresses'>,
+): Promise<Socket> {
+  const to = { host: address, port }
+  // The certificate is that of the name.
+  const name = isIP(host) === 0 ? { servername: host } : {}
+  const socket = tls === undefined ? connectPlain(to) : connect({ ...to, ...name, ...tls })
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>()
+  socket.once(tls === undefined ? 'connect' : 'secureConnect', () => resolve(socket))
+  socket.once('error', reject)
+  socket.once('close', () => reject(closedByServer()))
+  // Without a delay, because the system would hold a request back until the response to the one before it has arrived.
+  socket.setKeepAlive(true, KEEP_ALIVE_MS).setNoDelay()
+  return withTimeout(
+    promise,
+    timeoutMs,
+    () => {
+      socket.destroy()
+      throw new BrokerError('timeout', `${address}:${port}: no connection within ${timeoutMs} ms`)
+    },
+    clock,
   )
-  if (!create) throw new Error("this version of kafkajs is not supported: expected the version of Weir's package.json")
-  return (kafka as unknown as Record<symbol, (options: object) => Cluster>)[create]!({ allowAutoTopicCreation: false })
 }
 
-/**
- * The request queue of kafkajs polls with a timer for `throttledUntil - now` even if nothing is pending. That is
- * negative without throttling, and Node 24 prints a warning about it.
- */
-function pollOnlyWhenPending({ requestQueue }: KafkajsInternals): void {
-  const original = requestQueue.scheduleCheckPendingRequests
-  requestQueue.scheduleCheckPendingRequests = () => {
-    if (requestQueue.pending.length > 0) original.call(requestQueue)
-  }
+type PendingCall = {
+  readonly name: string
+  readonly timeoutMs: number
+  /** When the call times out, in ms of the monotonic clock. */
+  readonly untilMs: number
+  readonly resolve: (body: Buffer) => void
+  readonly reject: (error: unknown) => void
 }
 
-class KafkajsConnection implements KafkaConnection {
-  readonly #connection: KafkajsInternals
-  readonly #node: KafkaNode
+class SocketConnection implements KafkaConnection {
+  readonly #socket: Socket
+  readonly #node: NodeAddress
   readonly #where: string
-  readonly #timeoutMs: number
+  readonly #config: KafkaClientConfig
+  readonly #pending = new Map<number, PendingCall>()
+  #lastId = 0
+  /** Set when the connection has ended: every later call fails with it. */
+  #failure: unknown
+  readonly #responses: MessageSplitter
+  #authenticating: Promise<void> | undefined
+  #authenticatedUntilMs = Number.POSITIVE_INFINITY
+  /** Of the server; undefined until they are known. */
+  versions: ApiVersions | undefined
+  readonly #clock: Clock
+  #lastUseMs: number
+  /** When `#expire` is called next, in ms of the monotonic clock. One timer serves all calls. */
+  #expiryMs = Number.POSITIVE_INFINITY
+  #expiry = new AbortController()
 
-  constructor(connection: KafkajsInternals, node: KafkaNode, where: string, timeoutMs: number) {
-    this.#connection = connection
+  constructor(socket: Socket, node: NodeAddress, config: KafkaClientConfig, clock: Clock) {
+    this.#socket = socket
     this.#node = node
-    this.#where = where
-    this.#timeoutMs = timeoutMs
+    this.#where = `${node.host}:${node.port}`
+    const invalid = () => new BrokerError('unavailable', `the response of ${this.#where} is not one of Kafka`)
+    this.#responses = new MessageSplitter({ min: CORRELATION_ID_BYTES, max: RESPONSE_BYTES_MAX }, invalid)
+    this.#config = config
+    this.#clock = clock
+    this.#lastUseMs = clock.monotonicMs()
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk))
+    socket.on('error', (error) => this.#fail(error))
+    for (const event of ['end', 'close']) socket.on(event, () => this.#fail(closedByServer()))
   }
 
   get isOpen(): boolean {
-    return this.#connection.connectionStatus === 'connected'
+    return this.#failure === undefined
   }
 
   async call<Request, Response>(
-    call: KafkaApi<Request, Response>,
+    { newer, ...base }: KafkaApi<Request, Response>,
     request: Request,
-    waitMs = 0,
-    clientId = this.#connection.clientId,
+    {
+      waitMs = 0,
+      timeoutMs = this.#config.requestTimeoutMs + waitMs,
+      clientId = this.#config.clientId,
+    }: CallOptions = {},
   ): Promise<Response> {
+    const call = newer !== undefined && this.#has(newer) ? newer : base
+    const version = this.#versionOf(call)
     try {
-      if (!this.#connection.isAuthenticated()) await this.#connection.authenticate()
-      return call.read(readerOf(call, await this.#exchange(call, request, this.#timeoutMs + waitMs, clientId)))
+      if (this.#clock.monotonicMs() >= this.#authenticatedUntilMs) await this.authenticate()
+      const writer = new ProtocolWriter().int16(call.key).int16(version).int32(this.#nextId()).string(clientId)
+      if (call.isFlexible) writer.noTags()
+      call.write(writer, request, version)
+      const reader = new ProtocolReader(await this.#send(call.name, this.#lastId, writer.parts(), timeoutMs))
+      if (call.isFlexible && !call.hasFixedResponseHeader) reader.skipTags()
+      return call.read(reader, new ResponseErrors(call.rights(request)), version)
     } catch (error) {
       throw toBrokerError(error, `${call.name} at ${this.#where}`)
     }
   }
 
-  async close(): Promise<void> {
-    // Pending calls are rejected: kafkajs would wait for their responses or timeouts.
-    this.#connection.requestQueue.rejectAll(new BrokerError('closed', 'the connection to Kafka is closed'))
-    await this.#node.disconnect().catch(() => undefined)
+  #has(api: KafkaApi<never, unknown>): boolean {
+    return this.versions !== undefined && usableVersion(api, this.versions) !== undefined
   }
 
-  #exchange<Request, Response>(
-    call: KafkaApi<Request, Response>,
-    request: Request,
-    requestTimeout: number,
-    clientId: string,
-  ): Promise<Buffer> {
-    const connection = this.#connection
-    // Without this check the call would never settle.
-    if (!this.isOpen) throw new BrokerError('unavailable', `the connection to ${this.#where} is closed`)
-    const correlationId = connection.nextCorrelationId()
-    const parts = partsOf(call, request, correlationId, clientId)
-    return new Promise((resolve, reject) => {
-      connection.requestQueue.push({
-        entry: {
-          apiKey: call.key,
-          apiName: call.name,
-          apiVersion: call.version,
-          correlationId,
-          resolve: ({ payload }: { payload: Buffer }) => resolve(payload),
-          reject,
+  #versionOf(api: KafkaApi<never, unknown>): number {
+    if (this.versions === undefined) return api.version
+    const version = usableVersion(api, this.versions)
+    if (version !== undefined) return version
+    // The server would close the connection.
+    throw new BrokerError('unsupported', `the broker ${this.#where}: ${describeMissing(api, this.versions)}`)
+  }
+
+  /** Calls that begin during the login wait for it. */
+  async authenticate(): Promise<void> {
+    const { sasl, clientId } = this.#config
+    if (sasl === undefined) return
+    this.#authenticating ??= login(
+      {
+        ...this.#node,
+        send: ({ key, version, name }, body) => {
+          const header = new ProtocolWriter().int16(key).int16(version).int32(this.#nextId()).string(clientId)
+          return this.#send(name, this.#lastId, [...header.parts(), body], this.#config.requestTimeoutMs)
         },
-        expectResponse: true,
-        requestTimeout,
-        sendRequest: () => {
-          connection.socket.cork()
-          for (const part of isSmall(parts) ? [Buffer.concat(parts)] : parts) connection.socket.write(part)
-          connection.socket.uncork()
-        },
+      },
+      sasl,
+    )
+      .then((lifetimeMs) => {
+        this.#authenticatedUntilMs =
+          lifetimeMs === 0
+            ? Number.POSITIVE_INFINITY
+            : this.#clock.monotonicMs() + Math.max(lifetimeMs * RENEWAL_FRACTION, RENEWAL_INTERVAL_MS)
       })
-    })
+      .finally(() => {
+        this.#authenticating = undefined
+      })
+    await this.#authenticating
+  }
+
+  async close(reason = new BrokerError('closed', 'the connection to Kafka is closed')): Promise<void> {
+    this.#fail(reason)
+  }
+
+  #nextId(): number {
+    this.#lastId = (this.#lastId + 1) % CORRELATION_IDS
+    return this.#lastId
+  }
+
+  /** Later responses wait for one that does not arrive, so the connection is closed then. */
+  #send(name: string, id: number, parts: readonly Uint8Array[], timeoutMs: number): Promise<Buffer> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+    const untilMs = this.#clock.monotonicMs() + timeoutMs
+    this.#pending.set(id, { name, timeoutMs, untilMs, resolve, reject })
+    this.#expireAt(untilMs)
+    const bytes = parts.reduce((sum, part) => sum + part.length, 0)
+    const length = Buffer.allocUnsafe(LENGTH_BYTES)
+    length.writeInt32BE(bytes)
+    // It takes less time to copy a few bytes than to write several buffers.
+    if (bytes <= COPIED_BYTES_MAX) this.#socket.write(Buffer.concat([length, ...parts]))
+    else {
+      this.#socket.cork()
+      for (const part of [length, ...parts]) this.#socket.write(part)
+      this.#socket.uncork()
+    }
+    return promise
+  }
+
+  #receive(chunk: Buffer): void {
+    try {
+      for (const response of this.#responses.push(chunk)) this.#settle(response)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #settle(response: Buffer): void {
+    const id = response.readInt32BE(0)
+    const call = this.#pending.get(id)
+    this.#pending.delete(id)
+    if (this.#pending.size === 0) {
+      this.#lastUseMs = this.#clock.monotonicMs()
+      this.#expireAt(this.#lastUseMs + this.#config.connectionIdleMs)
+    }
+    call?.resolve(response.subarray(CORRELATION_ID_BYTES))
+  }
+
+  #expireAt(ms: number): void {
+    if (ms >= this.#expiryMs) return
+    this.#expiry.abort(EXPIRY_CHANGED)
+    this.#expiry = new AbortController()
+    this.#expiryMs = ms
+    this.#clock.sleep(Math.ceil(ms - this.#clock.monotonicMs()), this.#expiry.signal).then(
+      () => this.#expire(),
+      () => undefined,
+    )
+  }
+
+  /** Closes the connection when a call has timed out, or when it was not used for `connections.max.idle.ms`. */
+  #expire(): void {
+    this.#expiryMs = Number.POSITIVE_INFINITY
+    const nowMs = this.#clock.monotonicMs()
+    const calls = [...this.#pending.values()]
+    const late = calls.find(({ untilMs }) => untilMs <= nowMs)
+    const idleMs = this.#lastUseMs + this.#config.connectionIdleMs
+    if (late !== undefined)
+      this.#fail(new BrokerError('timeout', `${late.name} at ${this.#where}: no response within ${late.timeoutMs} ms`))
+    else if (calls.length > 0) this.#expireAt(Math.min(...calls.map(({ untilMs }) => untilMs)))
+    else if (idleMs > nowMs) this.#expireAt(idleMs)
+    else
+      this.#fail(new BrokerError('unavailable', `the connection to ${this.#where} was closed because it was not used`))
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failure !== undefined) return
+    this.#failure = error
+    for (const { reject } of this.#pending.values()) reject(error)
+    this.#pending.clear()
+    this.#expiryMs = Number.NEGATIVE_INFINITY
+    this.#expiry.abort(EXPIRY_CHANGED)
+    this.#responses.clear()
+    this.#socket.destroy()
   }
 }
 
-/** Whether it takes less time to copy the parts than to write several buffers. */
-function isSmall(parts: readonly Uint8Array[]): boolean {
-  let bytes = 0
-  for (const part of parts) bytes += part.length
-  return bytes <= COPIED_BYTES_MAX
-}
-
-function partsOf<Request, Response>(
-  call: KafkaApi<Request, Response>,
-  request: Request,
-  correlationId: number,
-  clientId: string,
-): Uint8Array[] {
-  const writer = new ProtocolWriter().int16(call.key).int16(call.version).int32(correlationId).string(clientId)
-  if (call.isFlexible) writer.noTags()
-  call.write(writer, request)
-  const parts = writer.parts()
-  const length = Buffer.alloc(4)
-  length.writeInt32BE(parts.reduce((bytes, part) => bytes + part.length, 0))
-  return [length, ...parts]
-}
-
-function readerOf<Request, Response>(call: KafkaApi<Request, Response>, payload: Buffer): ProtocolReader {
-  const reader = new ProtocolReader(payload)
-  if (call.isFlexible) reader.skipTags()
-  return reader
+/** As if the server had reset the connection, which is how others end one. */
+function closedByServer(): Error {
+  return Object.assign(new Error('the server closed the connection'), { code: 'ECONNRESET' })
 }

@@ -1,4 +1,3 @@
-import type { PartitionError } from '../broker-backend.ts'
 import { BrokerError, type BrokerErrorCode } from '../broker-error.ts'
 
 /**
@@ -69,41 +68,33 @@ const KAFKA_ERRORS: Readonly<Record<number, readonly [name: string, code: Broker
   90: ['PRODUCER_FENCED', 'fenced'],
   100: ['UNKNOWN_TOPIC_ID', 'topic_not_found'],
   120: ['TRANSACTION_ABORTABLE', 'invalid_transaction'],
+  129: ['REBOOTSTRAP_REQUIRED', 'unavailable'],
 }
 
 export const UNKNOWN_TOPIC_OR_PARTITION = 3
 export const LEADER_NOT_AVAILABLE = 5
-export const TOPIC_AUTHORIZATION_FAILED = 29
 export const TOPIC_ALREADY_EXISTS = 36
+export const INVALID_REPLICATION_FACTOR = 38
 export const MEMBER_ID_REQUIRED = 79
 
-/** Converts a Kafka error code; undefined for 0. `where` names the operation, `detail` is the message of the broker. */
-export function toPartitionError(number: number, where: string, detail?: string | null): PartitionError | undefined {
-  if (number === 0) return undefined
+/** The name and the code of an error in a response. `ResponseErrors` converts it with the right that is missing. */
+export function kafkaError(number: number): { readonly name: string; readonly code: BrokerErrorCode } {
   const [name, code] = KAFKA_ERRORS[number] ?? [`error ${number}`, 'unavailable']
-  return { code, message: detail ? `${where}: ${name}: ${detail}` : `${where}: ${name}` }
+  return { name, code }
 }
 
-/** Throws if the code is an error. */
-export function throwOnError(number: number, where: string, detail?: string | null): void {
-  const error = toPartitionError(number, where, detail)
-  if (error) throw new BrokerError(error.code, error.message)
-}
-
-/** Converts an error of kafkajs or of the socket. An unknown error counts as `unavailable`. */
+/** Converts an error of the protocol, the login or the socket. An unknown error counts as `unavailable`. */
 export function toBrokerError(error: unknown, where: string): BrokerError {
   if (error instanceof BrokerError) return error
-  const { name = '', message = String(error), code } = error as ClientError
-  if (name === 'KafkaJSProtocolError' && typeof code === 'number') {
-    const known = toPartitionError(code, where)
-    if (known) return new BrokerError(known.code, known.message, { cause: error })
+  const { message = String(error), code } = error as ClientError
+  if (typeof code === 'number' && code !== 0) {
+    const known = kafkaError(code)
+    return new BrokerError(known.code, `${where}: ${known.name}`, { cause: error })
   }
   const certificateError = typeof code === 'string' ? CERTIFICATE_ERRORS.find(([codes]) => codes.test(code)) : undefined
   if (certificateError)
     return new BrokerError('not_authenticated', `${where}: ${certificateError[1](message)}`, { cause: error })
-  return new BrokerError(KAFKAJS_ERRORS[name] ?? 'unavailable', `${where}: ${stripClientText(message)}`, {
-    cause: error,
-  })
+  return new BrokerError('unavailable', `${where}: ${stripNodeText(message)}`, { cause: error })
 }
 
 /**
@@ -112,8 +103,8 @@ export function toBrokerError(error: unknown, where: string): BrokerError {
  */
 export function suggestProtocolMismatch(error: unknown, protocol: string): unknown {
   if (!(error instanceof BrokerError)) return error
-  const { name = '', code = '' } = (error.cause ?? {}) as ClientError
-  if (name !== 'KafkaJSConnectionClosedError' && !CONNECTION_CLOSED_CODES.has(code)) return error
+  const { code = '' } = (error.cause ?? {}) as ClientError
+  if (!CONNECTION_CLOSED_CODES.has(code)) return error
   const message = `${error.message}; is security.protocol=${protocol} what the server expects?`
   return new BrokerError(error.code, message, { cause: error.cause })
 }
@@ -125,32 +116,24 @@ const CONNECTION_CLOSED_CODES: ReadonlySet<string | number> = new Set([
   'ERR_SSL_WRONG_VERSION_NUMBER',
 ])
 
-type ClientError = { readonly name?: string; readonly message?: string; readonly code?: number | string }
+type ClientError = { readonly message?: string; readonly code?: number | string }
 
 /** TLS certificate errors by the codes of `node:tls`, with the remedy. */
 const CERTIFICATE_ERRORS: readonly (readonly [codes: RegExp, sentence: (message: string) => string])[] = [
   [
     /ALERT/,
     (message) =>
-      `the server rejected this client's certificate (${/alert [a-z ]+/.exec(message)?.[0] ?? stripClientText(message)}): expected one that it trusts in ssl.keystore.location`,
+      `the server rejected this client's certificate (${/alert [a-z ]+/.exec(message)?.[0] ?? stripNodeText(message)}): expected one that it trusts in ssl.keystore.location`,
   ],
-  [/ALTNAME/, (message) => `${stripClientText(message)}: expected a name that is in the server's certificate`],
+  [/ALTNAME/, (message) => `${stripNodeText(message)}: expected a name that is in the server's certificate`],
   [
     /CERT|SIGNATURE|CRL|CA$/,
     (message) =>
-      `the server's certificate is not trusted (${stripClientText(message)}): expected its CA in ssl.truststore.location`,
+      `the server's certificate is not trusted (${stripNodeText(message)}): expected its CA in ssl.truststore.location`,
   ],
 ]
 
-/** Removes the prefix of kafkajs and the suffix of Node. */
-function stripClientText(message: string): string {
-  return message.replace(/^Connection error: /, '').replace(/; if the root CA is installed locally.*/, '')
-}
-
-const KAFKAJS_ERRORS: Readonly<Record<string, BrokerErrorCode>> = {
-  KafkaJSSASLAuthenticationError: 'not_authenticated',
-  KafkaJSRequestTimeoutError: 'timeout',
-  KafkaJSNotImplemented: 'unsupported',
-  KafkaJSUnsupportedMagicByteInMessageSet: 'unsupported',
-  KafkaJSServerDoesNotSupportApiKey: 'unsupported',
+/** Removes the advice for browsers and the like that Node adds. */
+function stripNodeText(message: string): string {
+  return message.replace(/; if the root CA is installed locally.*/, '')
 }

@@ -1,9 +1,15 @@
+import type { Logger } from '../../common/logging/logger.ts'
 import type { NewTopic } from '../broker.ts'
 import type { BackendRequest } from '../broker-backend.ts'
 import { BrokerError } from '../broker-error.ts'
 import * as admin from './admin-apis.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
-import { LEADER_NOT_AVAILABLE, TOPIC_ALREADY_EXISTS, throwOnError, UNKNOWN_TOPIC_OR_PARTITION } from './kafka-error.ts'
+import {
+  INVALID_REPLICATION_FACTOR,
+  LEADER_NOT_AVAILABLE,
+  TOPIC_ALREADY_EXISTS,
+  UNKNOWN_TOPIC_OR_PARTITION,
+} from './kafka-error.ts'
 import { type ClusterMetadata, metadataApi } from './produce-fetch-apis.ts'
 
 /**
@@ -11,17 +17,43 @@ import { type ClusterMetadata, metadataApi } from './produce-fetch-apis.ts'
  * nodes follows a moment later.
  */
 
-const WAIT = { backoff: { firstMs: 10, maxMs: 500 }, withinMs: 30_000 }
-/** Shorter: a topic that still exists after this time was recreated by someone else. */
-const DELETION_WAIT = { ...WAIT, withinMs: 10_000 }
+/** The changes take effect after a few milliseconds, so these pauses are short, whatever `retry.backoff.ms` is. */
+const BACKOFF = { firstMs: 10, maxMs: 500 }
+/** No setting names it: a topic that still exists after this time was recreated by someone else. */
+const DELETION_MS_MAX = 10_000
 
 /** Also waits for an existing topic: another process may have created it just now. */
-export async function createTopic(cluster: KafkaCluster, topic: NewTopic): Promise<boolean> {
-  const { errorNumber, message } = await cluster.onController(admin.createTopicsApi, await sized(cluster, topic))
+export async function createTopic(cluster: KafkaCluster, topic: NewTopic, logger: Logger): Promise<boolean> {
+  const { errorNumber, error } = await cluster.onController(admin.createTopicsApi, {
+    ...(await sized(cluster, topic)),
+    timeoutMs: cluster.config.requestTimeoutMs,
+  })
   const existed = errorNumber === TOPIC_ALREADY_EXISTS
-  if (!existed) throwOnError(errorNumber, `creating topic '${topic.name}'`, message)
+  if (error && !existed) {
+    const remedy = errorNumber === INVALID_REPLICATION_FACTOR ? ` ${fewerReplicas(topic)}` : ''
+    throw BrokerError.of({ ...error, message: `${error.message}${remedy}` })
+  }
   await waitUntilSeenEverywhere(cluster, topic.name, (seen) => hasLeaders(seen, 1))
+  await warnOfFewReplicas(cluster, topic, logger)
   return !existed
+}
+
+function fewerReplicas({ replicationSetting = 'the replication factor' }: NewTopic): string {
+  return `Set ${replicationSetting} to at most the number of brokers, or to -1 for the default of the brokers.`
+}
+
+/** Also about an existing topic, which may be older than the other brokers of its cluster. */
+async function warnOfFewReplicas(cluster: KafkaCluster, topic: NewTopic, logger: Logger): Promise<void> {
+  const { name, replicationFactorMax = 0, replicationSetting } = topic
+  if (replicationFactorMax <= 1) return
+  const { topics } = await cluster.metadata([name])
+  const replicas = Math.min(...topics.flatMap(({ partitions }) => partitions.map((partition) => partition.replicas)))
+  if (replicas >= replicationFactorMax) return
+  logger.warn(
+    { topic: name, replicas, expected: replicationFactorMax, setting: replicationSetting },
+    'the topic has fewer replicas than configured, so that the loss of brokers can make it unavailable or lose records: ' +
+      'add brokers and replicas, or lower the setting',
+  )
 }
 
 async function sized(cluster: KafkaCluster, { replicationFactorMax, ...topic }: NewTopic): Promise<NewTopic> {
@@ -31,14 +63,14 @@ async function sized(cluster: KafkaCluster, { replicationFactorMax, ...topic }: 
 }
 
 export async function addPartitions(cluster: KafkaCluster, request: BackendRequest<'addPartitions'>): Promise<void> {
-  await cluster.onController(admin.createPartitionsApi, request)
+  await cluster.onController(admin.createPartitionsApi, { ...request, timeoutMs: cluster.config.requestTimeoutMs })
   await waitUntilSeenEverywhere(cluster, request.topic, (seen) => hasLeaders(seen, request.total))
 }
 
 export async function deleteTopic(cluster: KafkaCluster, topic: string): Promise<void> {
-  await cluster.onController(admin.deleteTopicsApi, topic)
+  await cluster.onController(admin.deleteTopicsApi, { topic, timeoutMs: cluster.config.requestTimeoutMs })
   const isGone = (seen: SeenTopic) => seen.errorNumber !== 0 && seen.errorNumber !== LEADER_NOT_AVAILABLE
-  await waitUntilSeenEverywhere(cluster, topic, isGone, DELETION_WAIT).catch((error: unknown) => {
+  await waitUntilSeenEverywhere(cluster, topic, isGone, DELETION_MS_MAX).catch((error: unknown) => {
     if (!(error instanceof BrokerError) || error.code !== NOT_SEEN) throw error
   })
 }
@@ -51,7 +83,7 @@ async function waitUntilSeenEverywhere(
   cluster: KafkaCluster,
   topic: string,
   isApplied: (seen: SeenTopic) => boolean,
-  limits = WAIT,
+  withinMs = cluster.config.apiTimeoutMs,
 ): Promise<void> {
   await cluster.retryTransient(
     async () => {
@@ -61,7 +93,7 @@ async function waitUntilSeenEverywhere(
       throw new BrokerError(NOT_SEEN, `topic '${topic}': not every node of the cluster has applied the change`)
     },
     undefined,
-    limits,
+    { backoff: BACKOFF, withinMs },
   )
 }
 

@@ -1,14 +1,16 @@
 import type { BackendRequest, TopicMetadata } from '../broker-backend.ts'
+import { BrokerError } from '../broker-error.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
-import { TOPIC_AUTHORIZATION_FAILED, throwOnError } from './kafka-error.ts'
 
-/** The topics that exist and that this client may describe. */
+/** The topics that exist. Rejects with `not_authorized` if a requested one is hidden from this client. */
 export async function topicMetadata(
   cluster: Pick<KafkaCluster, 'metadata'>,
-  { topics, requiresAccess = false }: BackendRequest<'metadata'>,
+  { topics }: BackendRequest<'metadata'>,
 ): Promise<readonly TopicMetadata[]> {
   const found = await cluster.metadata(topics)
-  const hidden = found.topics.find(({ errorNumber }) => errorNumber === TOPIC_AUTHORIZATION_FAILED)
-  if (requiresAccess && hidden !== undefined) throwOnError(hidden.errorNumber, `metadata of topic '${hidden.topic}'`)
-  return found.topics.filter(({ errorNumber }) => errorNumber === 0).map(({ errorNumber: _, ...topic }) => topic)
+  const hidden = found.topics.find(({ error }) => error?.code === 'not_authorized')
+  if (hidden?.error) throw BrokerError.of(hidden.error)
+  return found.topics
+    .filter(({ errorNumber }) => errorNumber === 0)
+    .map(({ errorNumber: _, error: __, ...topic }) => topic)
 }

@@ -1,7 +1,7 @@
-import type { BackendRequest, ProducerIdentity, Transaction } from '../broker-backend.ts'
+import type { ProducerIdentity } from '../broker.ts'
+import type { BackendRequest, Transaction } from '../broker-backend.ts'
 import { byTopic, type ProtocolWriter, readTopics, writeTopics } from '../protocol-primitives.ts'
 import type { KafkaApi } from './kafka-api.ts'
-import { throwOnError } from './kafka-error.ts'
 
 /** APIs of producers and transactions. */
 
@@ -9,29 +9,40 @@ export const initProducerIdApi: KafkaApi<BackendRequest<'initProducer'>, Produce
   key: 22,
   name: 'InitProducerId',
   version: 1,
+  rights: ({ transactionalId }) =>
+    transactionalId === undefined ? { cluster: 'IDEMPOTENT_WRITE' } : { transactionalId: ['WRITE', transactionalId] },
   write: (writer, { transactionalId, transactionTimeoutMs = 60_000 }) =>
     writer.string(transactionalId ?? null).int32(transactionTimeoutMs),
-  read: (reader) => {
+  read: (reader, errors) => {
     reader.int32()
-    throwOnError(reader.int16(), 'requesting a producer id')
-    return { producerId: reader.bigint(), epoch: reader.int16() }
+    errors.check(reader.int16(), 'requesting a producer id')
+    return { producerId: reader.bigInt64(), epoch: reader.int16() }
   },
 }
+
+const OPERATION_NOT_ATTEMPTED = 55
 
 export const addPartitionsToTxnApi: KafkaApi<BackendRequest<'addPartitionsToTransaction'>, void> = {
   key: 24,
   name: 'AddPartitionsToTxn',
   version: 1,
+  rights: ({ transactionalId }) => ({ transactionalId: ['WRITE', transactionalId], topic: 'WRITE' }),
   write: (writer, request) => {
     writeTransaction(writer, request)
     writeTopics(writer, byTopic(request.partitions), ({ partition }) => writer.int32(partition))
   },
-  read: (reader) => {
+  read: (reader, errors) => {
     reader.int32()
-    readTopics(reader, (topic) => {
+    const added = readTopics(reader, (topic) => {
       const partition = reader.int32()
-      throwOnError(reader.int16(), `adding ${topic}-${partition} to the transaction`)
+      return { topic, partition, errorNumber: reader.int16() }
     })
+    // Unless each partition can be added, none is. The error of the one that cannot be added is the reason.
+    const failed = added.filter(({ errorNumber }) => errorNumber !== 0)
+    const reason = failed.find(({ errorNumber }) => errorNumber !== OPERATION_NOT_ATTEMPTED) ?? failed[0]
+    if (reason === undefined) return
+    const { topic, partition, errorNumber } = reason
+    errors.check(errorNumber, `adding ${topic}-${partition} to the transaction`, { topic })
   },
 }
 
@@ -39,10 +50,11 @@ export const addOffsetsToTxnApi: KafkaApi<Transaction & { readonly groupId: stri
   key: 25,
   name: 'AddOffsetsToTxn',
   version: 1,
+  rights: ({ transactionalId, groupId }) => ({ transactionalId: ['WRITE', transactionalId], group: ['READ', groupId] }),
   write: (writer, request) => writeTransaction(writer, request).string(request.groupId),
-  read: (reader) => {
+  read: (reader, errors) => {
     reader.int32()
-    throwOnError(reader.int16(), 'adding offsets to the transaction')
+    errors.check(reader.int16(), 'adding offsets to the transaction')
   },
 }
 
@@ -52,6 +64,11 @@ export const txnOffsetCommitApi: KafkaApi<BackendRequest<'commitOffsetsInTransac
   name: 'TxnOffsetCommit',
   version: 3,
   isFlexible: true,
+  rights: ({ transactionalId, groupId }) => ({
+    transactionalId: ['WRITE', transactionalId],
+    group: ['READ', groupId],
+    topic: 'READ',
+  }),
   write: (writer, { transactionalId, groupId, producerId, epoch, member, offsets }) =>
     writer
       .compactString(transactionalId)
@@ -75,13 +92,13 @@ export const txnOffsetCommitApi: KafkaApi<BackendRequest<'commitOffsetsInTransac
           .noTags(),
       )
       .noTags(),
-  read: (reader) => {
+  read: (reader, errors) => {
     reader.int32()
     reader.compactArray(() => {
       const topic = reader.compactString()
       reader.compactArray(() => {
         const partition = reader.int32()
-        throwOnError(reader.int16(), `committing ${topic}-${partition} in the transaction`)
+        errors.check(reader.int16(), `committing ${topic}-${partition} in the transaction`, { topic })
         reader.skipTags()
       })
       reader.skipTags()
@@ -89,14 +106,36 @@ export const txnOffsetCommitApi: KafkaApi<BackendRequest<'commitOffsetsInTransac
   },
 }
 
-export const endTxnApi: KafkaApi<BackendRequest<'endTransaction'>, void> = {
+/** The response has the next identity of the producer only in later versions. */
+type EndTxnApi = KafkaApi<BackendRequest<'endTransaction'>, ProducerIdentity | undefined>
+
+export const endTxnApi: EndTxnApi = {
   key: 26,
   name: 'EndTxn',
   version: 1,
+  rights: ({ transactionalId }) => ({ transactionalId: ['WRITE', transactionalId] }),
   write: (writer, request) => writeTransaction(writer, request).bool(request.commit),
-  read: (reader) => {
+  read: (reader, errors) => {
     reader.int32()
-    throwOnError(reader.int16(), 'ending the transaction')
+    errors.check(reader.int16(), 'ending the transaction')
+    return undefined
+  },
+}
+
+/** Only for clusters with level 2 of the feature `transaction.version`: the producer gets another epoch (KIP-890). */
+export const endTxnWithNewEpochApi: EndTxnApi = {
+  ...endTxnApi,
+  newer: {
+    ...endTxnApi,
+    version: 5,
+    isFlexible: true,
+    write: (writer, { transactionalId, producerId, epoch, commit }) =>
+      writer.compactString(transactionalId).int64(producerId).int16(epoch).bool(commit).noTags(),
+    read: (reader, errors) => {
+      reader.int32()
+      errors.check(reader.int16(), 'ending the transaction')
+      return { producerId: reader.bigInt64(), epoch: reader.int16() }
+    },
   },
 }
 

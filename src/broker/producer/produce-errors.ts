@@ -22,8 +22,8 @@ export function produceError(
   result: ProduceResult | undefined,
   failure: unknown,
 ): BrokerError {
-  if (result?.error) return new BrokerError(result.error.code, result.error.message)
+  if (result?.error) return BrokerError.of(result.error)
   if (failure instanceof BrokerError) return failure
   if (failure instanceof Error) return new BrokerError('unavailable', failure.message, { cause: failure })
-  return new BrokerError('unavailable', `no response for ${topic}-${partition}`)
+  return new BrokerError('timeout', `no response for ${topic}-${partition}`)
 }

@@ -1,93 +1,82 @@
 import type { Clock } from '../../common/clock.ts'
-import { countWork } from '../../common/code-optimization.ts'
-import { retry } from '../../common/retry.ts'
+import { type Backoff, retry } from '../../common/retry.ts'
+import { type Release, Semaphore } from '../../common/semaphore.ts'
+import { withTimeout } from '../../common/timeout.ts'
 import type {
   CommittedOffset,
   MemberGeneration,
   NewRecord,
   Producer,
+  ProducerIdentity,
   ProducerOptions,
   SendResult,
   TopicPartition,
 } from '../broker.ts'
-import type { BrokerBackend, ProducerIdentity } from '../broker-backend.ts'
-import { BrokerError, isMissing } from '../broker-error.ts'
+import type { BackendRequest, BrokerBackend } from '../broker-backend.ts'
+import { BrokerError, isMissing, isTransient } from '../broker-error.ts'
+import type { ClientDefaults } from '../client-settings.ts'
 import type { MetadataCache } from '../metadata-cache.ts'
 import { recordBytesMax } from '../record-batch/record-batch.ts'
-import { BufferPool } from './buffer-pool.ts'
+import { BATCH_BYTES_MAX, checkRecord } from './check-record.ts'
 import { MissingTopicWait } from './missing-topic-wait.ts'
 import type { SendCallback } from './partition-queue.ts'
 import { partitionForKey } from './partitioner.ts'
 import { missingPartition } from './produce-errors.ts'
 import { Sender } from './sender.ts'
 
-const BATCH_BYTES_MAX = 1_000_000
 const BUFFER_BYTES_MAX = 32 * 1024 * 1024
+/** Maximum number of `send` calls that wait for earlier ones. */
+const SENDS_WAITING_MAX = 100_000
 const DELIVERY_TIMEOUT_MS = 120_000
 const TRANSACTION_TIMEOUT_MS = 60_000
 const MAX_BLOCK_MS = 60_000
-const BACKOFF = { firstMs: 20, maxMs: 1_000 }
+const REQUEST_MS_MIN = 5_000
+const METADATA_MAX_AGE_MS = 300_000
+const IN_FLIGHT_MAX = 5
 
 export type ProducerDependencies = {
   readonly backend: BrokerBackend
   readonly topology: MetadataCache
   readonly clock: Clock
+  readonly defaults: ClientDefaults
   readonly onClose: () => void
 }
 
-const PARTITION_MAX = 2 ** 31 - 1
-
 /**
- * Throws if a producer with this limit would reject the record regardless of the topic: `record_too_large`, or `invalid_record` for a
- * record that cannot be encoded, because it comes from a plugin.
+ * Initializes a producer id first, unless it is given: a transactional id fences all older producers. While no broker can give one,
+ * for example because the controller has failed, this is retried.
  */
-export function checkRecord(record: NewRecord, bytesMax = BATCH_BYTES_MAX): void {
-  const { key, value, topic, partition, timestampMs, headers } = record
-  const isValid =
-    (partition === undefined || (Number.isInteger(partition) && partition >= 0 && partition <= PARTITION_MAX)) &&
-    (timestampMs === undefined || Number.isSafeInteger(timestampMs)) &&
-    isBytes(key) &&
-    isBytes(value) &&
-    (headers === undefined || headers.every(([name, content]) => typeof name === 'string' && isBytes(content)))
-  if (!isValid) throw invalidRecord(record)
-  if ((key?.length ?? 0) + (value?.length ?? 0) <= bytesMax) return
-  const bytes = recordBytesMax(record)
-  throw new BrokerError(
-    'record_too_large',
-    `a record of ${bytes} bytes for topic '${topic}' exceeds the maximum of ${bytesMax} bytes`,
-  )
-}
-
-function isBytes(content: Uint8Array | null): boolean {
-  return content === null || content instanceof Uint8Array
-}
-
-function invalidRecord({ topic, partition, timestampMs }: NewRecord): BrokerError {
-  const shown = `partition ${String(partition)}, timestamp ${String(timestampMs)}`
-  return new BrokerError(
-    'invalid_record',
-    `a record for topic '${topic}' cannot be written (${shown}): expected whole numbers as partition and timestamp, and bytes as key, ` +
-      'value and headers',
-  )
-}
-
-/** Initializes a producer id first: a transactional or fencing id fences all older producers. */
 export async function createProducer(parts: ProducerDependencies, options: ProducerOptions): Promise<Producer> {
-  const { transactionalId = options.fencingId, transactionTimeoutMs = TRANSACTION_TIMEOUT_MS } = options
+  const { transactionalId, transactionTimeoutMs = TRANSACTION_TIMEOUT_MS, maxBlockMs = MAX_BLOCK_MS, signal } = options
+  const { backend, clock, defaults } = parts
   const identify = () =>
-    parts.backend.initProducer(transactionalId === undefined ? {} : { transactionalId, transactionTimeoutMs })
-  return new LogProducer(parts, options, await identify(), identify)
+    backend.initProducer(transactionalId === undefined ? {} : { transactionalId, transactionTimeoutMs })
+  const retriable = (error: unknown) => signal?.aborted !== true && isTransient(error)
+  const retrying = { backoff: defaults.retryBackoff, clock, retriable, withinMs: maxBlockMs }
+  const identity = options.identity ?? (await withinMaxBlock(retry(identify, retrying), maxBlockMs, clock))
+  return new LogProducer(parts, options, identity, identify)
 }
 
 class LogProducer implements Producer {
   readonly #parts: ProducerDependencies
   readonly #transactionalId: string | undefined
-  readonly #fencingId: string | undefined
+  /** The identity was given, so that a new one would not fence the same producers. */
+  readonly #hasFixedIdentity: boolean
   readonly #recordBytesMax: number
   readonly #deliveryTimeoutMs: number
+  readonly #maxBlockMs: number
+  readonly #metadataMaxAgeMs: number
+  readonly #backoff: Backoff
+  /** Ends the waits for missing topics, and the retries of calls that have failed. */
+  readonly #signal: AbortSignal | undefined
   readonly #missingTopic: MissingTopicWait
   readonly #sender: Sender
-  readonly #buffer: BufferPool
+  readonly #sends = new Semaphore(1, {
+    waitingMax: SENDS_WAITING_MAX,
+    full: () => new BrokerError('unavailable', `${SENDS_WAITING_MAX} calls of the producer wait already: send later`),
+  })
+  /** The bytes of unacknowledged records. */
+  readonly #buffer: Semaphore
   #identity: ProducerIdentity
   #inTransaction = false
   /** How many partitions of each topic the open transaction includes. */
@@ -106,23 +95,29 @@ class LogProducer implements Producer {
     this.#parts = parts
     this.#identity = identity
     this.#transactionalId = options.transactionalId
-    this.#fencingId = options.transactionalId === undefined ? options.fencingId : undefined
+    this.#hasFixedIdentity = options.identity !== undefined
     const batchBytesMax = options.batchBytesMax ?? BATCH_BYTES_MAX
     this.#recordBytesMax = options.recordBytesMax ?? batchBytesMax
     this.#deliveryTimeoutMs = options.deliveryTimeoutMs ?? DELIVERY_TIMEOUT_MS
-    this.#missingTopic = new MissingTopicWait(options.maxBlockMs ?? MAX_BLOCK_MS, parts.clock, options.signal)
-    this.#buffer = new BufferPool(options.bufferBytesMax ?? BUFFER_BYTES_MAX)
+    this.#maxBlockMs = options.maxBlockMs ?? MAX_BLOCK_MS
+    const { metadataMaxAgeMs = parts.defaults.metadataMaxAgeMs, missingTopicMs = this.#maxBlockMs } = options
+    this.#metadataMaxAgeMs = metadataMaxAgeMs ?? METADATA_MAX_AGE_MS
+    this.#backoff = parts.defaults.retryBackoff
+    this.#signal = options.signal
+    this.#missingTopic = new MissingTopicWait(missingTopicMs, parts.clock, options.signal)
+    this.#buffer = new Semaphore(options.bufferBytesMax ?? BUFFER_BYTES_MAX)
     this.#sender = new Sender({
       ...parts,
       transactionalId: options.transactionalId,
       compression: options.compression ?? 'none',
       batchBytesMax,
       deliveryTimeoutMs: this.#deliveryTimeoutMs,
+      inFlightMax: options.inFlightMax ?? IN_FLIGHT_MAX,
+      backoff: this.#backoff,
       missingTopic: this.#missingTopic,
       identity: () => this.#identity,
       renew: async () => {
-        // A new producer id would fence the producer that has taken over.
-        if (this.#fencingId !== undefined) throw this.#failure ?? unusableError(this.#fencingId)
+        if (this.#hasFixedIdentity) throw this.#failure ?? unusableError(this.#identity)
         this.#identity = await this.#retryTransient(identify)
       },
       freed: (bytes) => this.#buffer.release(bytes),
@@ -132,16 +127,21 @@ class LogProducer implements Producer {
   async send(records: readonly NewRecord[], onRejected?: OnRejected): Promise<SendResult> {
     const sent = { partitions: new Int32Array(records.length), offsets: new Float64Array(records.length) }
     if (records.length === 0) return sent
-    countWork(records.length)
     this.#check()
     let bytes = 0
     for (const record of records) bytes += this.#sizeOf(record)
     let delivered: Promise<SendResult> | undefined
     // Calls are queued in order, and so are their records.
-    await this.#buffer.allocate(bytes, async () => {
-      const partitions = await this.#prepare(records)
-      this.#check()
-      delivered = this.#deliver(records, partitions, sent, onRejected)
+    await this.#sends.run(async () => {
+      const release = await this.#acquireBuffer(bytes)
+      try {
+        const partitions = await this.#prepare(records)
+        this.#check()
+        delivered = this.#deliver(records, partitions, sent, onRejected)
+      } catch (error) {
+        release()
+        throw error
+      }
     })
     return delivered ?? sent
   }
@@ -162,10 +162,9 @@ class LogProducer implements Producer {
     const transaction = this.#transaction()
     if (partitions.length === 0) return
     this.#hasChanges = true
-    const { backend } = this.#parts
-    await this.#trackFailure(
-      this.#whileMissing(() => backend.addPartitionsToTransaction({ ...transaction, partitions })),
-    )
+    const add = () => this.#parts.backend.addPartitionsToTransaction({ ...transaction, partitions })
+    const added = this.#whileMissing(() => this.#retryTransient(add, this.#maxBlockMs))
+    await this.#trackFailure(this.#withinMaxBlock(added))
   }
 
   async sendOffsets(groupId: string, offsets: readonly CommittedOffset[], member?: MemberGeneration): Promise<void> {
@@ -174,9 +173,8 @@ class LogProducer implements Producer {
     this.#hasChanges = true
     // The instance id is omitted: with it a replaced member would be `fenced`, which callers read as a fenced producer.
     const self = member && { member: { memberId: member.memberId, generation: member.generation } }
-    await this.#trackFailure(
-      this.#parts.backend.commitOffsetsInTransaction({ ...transaction, groupId, offsets, ...self }),
-    )
+    const committed = this.#parts.backend.commitOffsetsInTransaction({ ...transaction, groupId, offsets, ...self })
+    await this.#trackFailure(this.#withinMaxBlock(committed))
   }
 
   async commit(): Promise<void> {
@@ -184,7 +182,7 @@ class LogProducer implements Producer {
     const transaction = this.#transaction()
     await this.#sender.flush()
     this.#check()
-    if (this.#hasChanges) await this.#trackFailure(this.#parts.backend.endTransaction({ ...transaction, commit: true }))
+    if (this.#hasChanges) await this.#trackFailure(this.#end({ ...transaction, commit: true }))
     this.#inTransaction = false
   }
 
@@ -195,9 +193,16 @@ class LogProducer implements Producer {
     // A failed batch leaves a gap in the sequence. Reinitializing the producer id starts a new sequence and aborts the
     // open transaction.
     if (this.#failure) await this.#sender.renew()
-    else if (this.#hasChanges) await this.#parts.backend.endTransaction({ ...transaction, commit: false })
+    else if (this.#hasChanges) await this.#end({ ...transaction, commit: false })
     this.#inTransaction = false
     this.#failure = undefined
+  }
+
+  async #end(request: BackendRequest<'endTransaction'>): Promise<void> {
+    const { producerId, epoch } = await this.#persist(() => this.#parts.backend.endTransaction(request))
+    if (producerId === this.#identity.producerId && epoch === this.#identity.epoch) return
+    this.#identity = { producerId, epoch }
+    this.#sender.restart()
   }
 
   async close(): Promise<void> {
@@ -221,13 +226,13 @@ class LogProducer implements Producer {
 
   /**
    * A failure makes a transaction unusable: until `abort`, or permanently if the producer is fenced. It makes a
-   * producer with a fencing id unusable permanently.
+   * producer with a given identity unusable permanently.
    */
   async #trackFailure<T>(call: Promise<T>): Promise<T> {
     try {
       return await call
     } catch (error) {
-      if (this.#transactionalId !== undefined || this.#fencingId !== undefined) this.#failure ??= error as Error
+      if (this.#transactionalId !== undefined || this.#hasFixedIdentity) this.#failure ??= error as Error
       throw error
     }
   }
@@ -264,7 +269,7 @@ class LogProducer implements Producer {
       if (partition >= (needed.get(topic) ?? 0)) needed.set(topic, partition + 1)
     for (const [topic, count] of needed) {
       const known = topology.known(topic)?.length ?? 0
-      if (known >= count) topology.refreshIfOld(topic)
+      if (known >= count) topology.refreshIfOld(topic, this.#metadataMaxAgeMs)
       needed.set(topic, known >= count ? known : await this.#waitForPartitions(topic, count))
     }
     return needed
@@ -273,10 +278,31 @@ class LogProducer implements Producer {
   #waitForPartitions(topic: string, count: number): Promise<number> {
     const { topology } = this.#parts
     return this.#whileMissing(async () => {
-      const { length } = await this.#retryTransient(() => topology.refresh(topic))
+      const { length } = await this.#persist(() => topology.refresh(topic))
       if (length >= count) return length
       throw missingPartition(topic, count - 1, length)
     })
+  }
+
+  async #acquireBuffer(bytes: number): Promise<Release> {
+    const free = this.#buffer.tryAcquire(bytes)
+    if (free !== undefined) return free
+    const { clock } = this.#parts
+    const acquiring = this.#buffer.acquire(bytes)
+    const late = () => {
+      void acquiring.then((release) => release())
+      throw new BrokerError('timeout', `the buffer of the producer was full for ${this.#maxBlockMs} ms (max.block.ms)`)
+    }
+    return withTimeout(acquiring, this.#maxBlockMs, late, clock)
+  }
+
+  /** Repeats a call while brokers cannot carry it out, for `max.block.ms`. */
+  #persist<T>(call: () => Promise<T>): Promise<T> {
+    return this.#withinMaxBlock(this.#retryTransient(call, this.#maxBlockMs))
+  }
+
+  #withinMaxBlock<T>(call: Promise<T>): Promise<T> {
+    return withinMaxBlock(call, this.#maxBlockMs, this.#parts.clock)
   }
 
   /** Retries a call while the brokers do not know a topic. */
@@ -286,17 +312,17 @@ class LogProducer implements Producer {
     const retriable = (error: unknown) => !this.#closed && isMissing(error) && this.#missingTopic.continues(startMs)
     const { maxMs } = this.#missingTopic
     try {
-      return await retry(attempt, { backoff: BACKOFF, clock, retriable, withinMs: maxMs })
+      return await retry(attempt, { backoff: this.#backoff, clock, retriable, withinMs: maxMs })
     } catch (error) {
       throw isMissing(error) && !this.#closed ? this.#missingTopic.explain(error) : error
     }
   }
 
-  /** Retries transient errors for as long as a record may be retried. */
-  #retryTransient<T>(attempt: () => Promise<T>): Promise<T> {
-    const retriable = (error: unknown) => !this.#closed && error instanceof BrokerError && error.retriable
+  /** Retries transient errors, by default for as long as a record may be retried. */
+  #retryTransient<T>(attempt: () => Promise<T>, withinMs = this.#deliveryTimeoutMs): Promise<T> {
+    const retriable = (error: unknown) => !this.#closed && this.#signal?.aborted !== true && isTransient(error)
     const { clock } = this.#parts
-    return retry(attempt, { backoff: BACKOFF, clock, retriable, withinMs: this.#deliveryTimeoutMs })
+    return retry(attempt, { backoff: this.#backoff, clock, retriable, withinMs })
   }
 
   #deliver(
@@ -305,7 +331,7 @@ class LogProducer implements Producer {
     sent: SendResult,
     onRejected: OnRejected | undefined,
   ): Promise<SendResult> {
-    const report = this.#transactionalId === undefined && this.#fencingId === undefined ? onRejected : undefined
+    const report = this.#transactionalId === undefined && !this.#hasFixedIdentity ? onRejected : undefined
     return this.#trackFailure(
       new Promise<SendResult>((resolve, reject) => {
         let left = records.length
@@ -321,7 +347,7 @@ class LogProducer implements Producer {
             settle()
           },
           onFailed: (index, error) => {
-            if (report && isRejection(error)) report(index, error)
+            if (report && isRecordRejected(error)) report(index, error)
             else failure ??= error
             settle()
           },
@@ -345,16 +371,24 @@ function choosePartition({ partition, key }: NewRecord, partitions: number, rota
   return key === null ? rotation % partitions : partitionForKey(key, partitions)
 }
 
+/** However short `max.block.ms` is, a request has some time, so that a topic that is missing is told from a broker that is slow. */
+function withinMaxBlock<T>(call: Promise<T>, maxBlockMs: number, clock: Clock): Promise<T> {
+  const late = () => {
+    throw new BrokerError('timeout', `no response of the brokers within ${maxBlockMs} ms (max.block.ms)`)
+  }
+  return withTimeout(call, Math.max(REQUEST_MS_MIN, maxBlockMs), late, clock)
+}
+
 type OnRejected = Parameters<Producer['send']>[1]
 
-function isRejection(error: Error): error is BrokerError {
+function isRecordRejected(error: Error): error is BrokerError {
   return error instanceof BrokerError && (error.code === 'record_too_large' || error.code === 'invalid_record')
 }
 
-function unusableError(fencingId: string): BrokerError {
+function unusableError({ producerId, epoch }: ProducerIdentity): BrokerError {
   return new BrokerError(
     'sequence_lost',
-    `a record of the producer with the fencing id '${fencingId}' failed: open a new producer`,
+    `a record of producer ${producerId} in epoch ${epoch} failed: open a new producer with a higher epoch`,
   )
 }
 

@@ -1,8 +1,9 @@
 import type { Clock } from '../../common/clock.ts'
-import { backoffMs } from '../../common/retry.ts'
-import type { Compression, NewRecord } from '../broker.ts'
-import type { BrokerBackend, ProduceResult, ProducerIdentity } from '../broker-backend.ts'
-import { BrokerError, isMissing } from '../broker-error.ts'
+import { type Backoff, backoffMs } from '../../common/retry.ts'
+import { withTimeout } from '../../common/timeout.ts'
+import type { Compression, NewRecord, ProducerIdentity } from '../broker.ts'
+import type { BrokerBackend, ProduceResult } from '../broker-backend.ts'
+import { type BrokerError, isMissing, isTransient } from '../broker-error.ts'
 import type { MetadataCache } from '../metadata-cache.ts'
 import { encodeBatch } from '../record-batch/record-batch.ts'
 import { topicPartitionKey } from '../topic-partition.ts'
@@ -27,6 +28,9 @@ export type SenderOptions = {
   readonly compression: Compression
   readonly batchBytesMax: number
   readonly deliveryTimeoutMs: number
+  /** Requests to one node that wait for a response. */
+  readonly inFlightMax: number
+  readonly backoff: Backoff
   readonly missingTopic: MissingTopicWait
   readonly identity: () => ProducerIdentity
   /** Reinitializes the producer id after the broker lost the sequence of the current one. */
@@ -34,14 +38,7 @@ export type SenderOptions = {
   readonly freed: (bytes: number) => void
 }
 
-/**
- * The number of batches per producer that Kafka's brokers remember: with more in flight, a duplicate could not be
- * detected.
- */
-const IN_FLIGHT_MAX = 5
 const REQUEST_BYTES_MAX = 8 * 1024 * 1024
-const BACKOFF = { firstMs: 20, maxMs: 1_000 }
-const REQUEST_TIMEOUT_MS = 30_000
 
 /**
  * Takes records from the queues of the partitions and stores them in order. While requests are in flight, records
@@ -119,7 +116,7 @@ export class Sender {
         this.#refreshLeaders(queues)
         continue
       }
-      while ((this.#inFlightOf.get(node) ?? 0) < IN_FLIGHT_MAX && queues.some(this.#isReady))
+      while ((this.#inFlightOf.get(node) ?? 0) < this.#parts.inFlightMax && queues.some(this.#isReady))
         this.#sendTo(node, queues.filter(this.#isReady))
     }
   }
@@ -204,16 +201,16 @@ export class Sender {
   }
 
   async #sendRequest(node: number, batches: readonly { queue: PartitionQueue; batch: ProducerBatch }[]): Promise<void> {
+    const { backend, clock, transactionalId } = this.#parts
     let results: readonly ProduceResult[] = []
     let failure: unknown
     try {
       const bytes = await Promise.all(batches.map(({ batch }) => batch.bytes))
-      results = await this.#parts.backend.produce({
-        node,
-        batches: batches.map(({ queue: { topic, partition } }, at) => ({ topic, partition, bytes: bytes[at]! })),
-        timeoutMs: REQUEST_TIMEOUT_MS,
-        ...(this.#parts.transactionalId === undefined ? {} : { transactionalId: this.#parts.transactionalId }),
-      })
+      const timeoutMs = Math.max(1, Math.ceil(Math.min(...batches.map(({ batch }) => this.#msLeft(batch)))))
+      const parts = batches.map(({ queue: { topic, partition } }, at) => ({ topic, partition, bytes: bytes[at]! }))
+      const request = { node, batches: parts, timeoutMs, ...(transactionalId !== undefined && { transactionalId }) }
+      // A response that arrives later is not needed: a retry has the same sequence numbers.
+      results = (await withTimeout(backend.produce(request), timeoutMs, () => undefined, clock)) ?? []
     } catch (error) {
       failure = error
     }
@@ -242,6 +239,11 @@ export class Sender {
     else this.#deactivateIfEmpty(queue)
   }
 
+  /** Until the delivery timeout of a batch or queue. */
+  #msLeft({ sinceMs }: Pick<ProducerBatch, 'sinceMs'>): number {
+    return sinceMs + this.#parts.deliveryTimeoutMs - this.#parts.clock.monotonicMs()
+  }
+
   #handleRejection(
     queue: PartitionQueue,
     batch: ProducerBatch,
@@ -249,7 +251,7 @@ export class Sender {
     rejected: readonly number[] = [],
   ): void {
     const nowMs = this.#parts.clock.monotonicMs()
-    const tooLate = nowMs - batch.sinceMs > this.#parts.deliveryTimeoutMs
+    const tooLate = this.#msLeft(batch) <= 0
     queue.missingSinceMs = isMissing(error) ? (queue.missingSinceMs ?? nowMs) : undefined
     if (queue.missingSinceMs !== undefined && !tooLate && this.#parts.missingTopic.continues(queue.missingSinceMs)) {
       queue.isBlocked = true
@@ -332,7 +334,7 @@ export class Sender {
 
   #refreshLeaders(queues: readonly PartitionQueue[]): void {
     for (const queue of queues) queue.isBlocked = true
-    const waitMs = backoffMs(BACKOFF, this.#failures++)
+    const waitMs = backoffMs(this.#parts.backoff, this.#failures++)
     void this.#parts.clock
       .sleep(waitMs)
       .then(() => Promise.all(queues.map((queue) => this.#refreshFailure(queue))))
@@ -342,24 +344,25 @@ export class Sender {
   /** The error of all batches of a queue, judged after its metadata was refreshed. Undefined if a retry may succeed. */
   async #refreshFailure(queue: PartitionQueue): Promise<Error | undefined> {
     const { topology, missingTopic, clock } = this.#parts
+    const leftMs = Math.max(1, this.#msLeft(queue))
     try {
-      const leaders = await topology.refresh(queue.topic)
+      const leaders = await withTimeout(topology.refresh(queue.topic), leftMs, () => undefined, clock)
+      if (leaders === undefined) return undefined
       if (queue.partition < leaders.length) return undefined
       throw missingPartition(queue.topic, queue.partition, leaders.length)
     } catch (error) {
-      if (!isMissing(error)) return error instanceof BrokerError && error.retriable ? undefined : (error as Error)
+      if (!isMissing(error)) return isTransient(error) ? undefined : (error as Error)
       queue.missingSinceMs ??= clock.monotonicMs()
       return missingTopic.continues(queue.missingSinceMs) ? undefined : missingTopic.explain(error)
     }
   }
 
   #unblock(queues: readonly PartitionQueue[], failures: readonly (Error | undefined)[]): void {
-    const oldestMs = this.#parts.clock.monotonicMs() - this.#parts.deliveryTimeoutMs
     for (const [at, queue] of queues.entries()) {
       const failure = failures[at]
       queue.isBlocked = false
       if (failure) this.#fail(queue.drain(), failure)
-      else if (queue.sinceMs < oldestMs) this.#fail(queue.drain(), timeoutError(queue, this.#parts.deliveryTimeoutMs))
+      else if (this.#msLeft(queue) <= 0) this.#fail(queue.drain(), timeoutError(queue, this.#parts.deliveryTimeoutMs))
       this.#deactivateIfEmpty(queue)
     }
     this.pump()
@@ -369,7 +372,7 @@ export class Sender {
   renew(): Promise<void> {
     this.#renewing ??= this.#parts
       .renew()
-      .then(() => this.#restart())
+      .then(() => this.restart())
       .catch((error: unknown) => {
         for (const queue of this.#active) this.#fail(queue.drain(), error as Error)
         throw error
@@ -383,8 +386,8 @@ export class Sender {
     return this.#renewing
   }
 
-  /** With the new producer id every sequence starts at 0; records to retry come first. */
-  #restart(): void {
+  /** Every sequence starts at 0, because the producer has another epoch or id; records to retry come first. Nothing may be in flight. */
+  restart(): void {
     for (const queue of this.#queues.values()) {
       const left = queue.drain()
       queue.nextSequence = 0

@@ -1,28 +1,23 @@
+import { BinaryWriter } from '../../common/binary-writer.ts'
 import type { Compression, Header, StoredRecord } from '../broker.ts'
-import { BrokerError } from '../broker-error.ts'
-import { crc32c } from './checksums.ts'
-import { compress, compressionNumber, decompress } from './compression.ts'
 import {
   ATTRIBUTES_AT,
-  BASE_OFFSET_AT,
   BASE_SEQUENCE_AT,
+  type Batch,
   COMPRESSION_MASK,
-  CONTROL,
-  COUNT_AT,
-  CRC_AT,
+  corrupt,
   FIRST_TIMESTAMP_AT,
   HEADER_BYTES,
   LAST_OFFSET_DELTA_AT,
   LEADER_EPOCH_AT,
-  LENGTH_AT,
   LOG_APPEND_TIME,
-  MAGIC_AT,
   MAX_TIMESTAMP_AT,
-  PREFIX_BYTES,
   PRODUCER_EPOCH_AT,
   PRODUCER_ID_AT,
+  sealBatch,
   TRANSACTIONAL,
-} from './record-batch-layout.ts'
+} from './batch-header.ts'
+import { compress, compressionName, compressionNumber, decompress } from './compression.ts'
 
 /** Maximum overhead of a record besides key, value and headers: five varints of up to ten bytes, and the attributes. */
 const RECORD_OVERHEAD_BYTES = 31
@@ -55,19 +50,18 @@ export async function encodeBatch(records: readonly BatchRecord[], options: Batc
   const { nowMs, compression = 'none', producer, transactional = false } = options
   let bytesMax = HEADER_BYTES
   for (const record of records) bytesMax += recordBytesMax(record)
-  const writer = new Writer(bytesMax)
+  // With space for the header.
+  const writer = new BinaryWriter(bytesMax).raw(Buffer.alloc(HEADER_BYTES))
   const firstTimestampMs = records[0]?.timestampMs ?? nowMs
   let maxTimestampMs = firstTimestampMs
   for (let index = 0; index < records.length; index++) {
     const record = records[index]!
     const timestampMs = record.timestampMs ?? nowMs
     if (timestampMs > maxTimestampMs) maxTimestampMs = timestampMs
-    writer.record(record, timestampMs - firstTimestampMs, index)
+    writeRecord(writer, record, timestampMs - firstTimestampMs, index)
   }
-  const batch = compression === 'none' ? writer.bytes() : await compressed(writer.bytes(), compression)
-  batch.writeInt32BE(batch.length - PREFIX_BYTES, LENGTH_AT)
+  const batch = compression === 'none' ? writer.bytes : await compressed(writer.bytes, compression)
   batch.writeInt32BE(-1, LEADER_EPOCH_AT)
-  batch.writeInt8(2, MAGIC_AT)
   batch.writeInt16BE(compressionNumber(compression) | (transactional ? TRANSACTIONAL : 0), ATTRIBUTES_AT)
   batch.writeInt32BE(records.length - 1, LAST_OFFSET_DELTA_AT)
   batch.writeBigInt64BE(BigInt(firstTimestampMs), FIRST_TIMESTAMP_AT)
@@ -75,8 +69,7 @@ export async function encodeBatch(records: readonly BatchRecord[], options: Batc
   batch.writeBigInt64BE(producer?.producerId ?? -1n, PRODUCER_ID_AT)
   batch.writeInt16BE(producer?.epoch ?? -1, PRODUCER_EPOCH_AT)
   batch.writeInt32BE(producer?.baseSequence ?? -1, BASE_SEQUENCE_AT)
-  batch.writeInt32BE(records.length, COUNT_AT)
-  batch.writeUInt32BE(crc32c(batch.subarray(ATTRIBUTES_AT)), CRC_AT)
+  sealBatch(batch, records.length)
   return batch
 }
 
@@ -88,64 +81,29 @@ async function compressed(plain: Buffer, compression: Compression): Promise<Buff
   return batch
 }
 
-/** Writes records after the space for the header, into one buffer of sufficient size. */
-class Writer {
-  readonly #bytes: Buffer
-  #at = HEADER_BYTES
-
-  constructor(bytesMax: number) {
-    this.#bytes = Buffer.allocUnsafe(bytesMax)
-    this.#bytes.fill(0, 0, HEADER_BYTES)
+function writeRecord(writer: BinaryWriter, record: BatchRecord, timestampDelta: number, offsetDelta: number): void {
+  const { key, value, headers = NO_HEADERS } = record
+  const length =
+    1 +
+    varintBytes(timestampDelta) +
+    varintBytes(offsetDelta) +
+    fieldBytes(key) +
+    fieldBytes(value) +
+    varintBytes(headers.length) +
+    (headers.length === 0 ? 0 : headersBytes(headers))
+  writer.zigzag(length).uint8(0).zigzag(timestampDelta).zigzag(offsetDelta)
+  writeField(writer, key)
+  writeField(writer, value)
+  writer.zigzag(headers.length)
+  for (const [name, content] of headers) {
+    writer.zigzagText(name)
+    writeField(writer, content)
   }
+}
 
-  bytes(): Buffer {
-    return this.#bytes.subarray(0, this.#at)
-  }
-
-  record(record: BatchRecord, timestampDelta: number, offsetDelta: number): void {
-    const { key, value, headers = NO_HEADERS } = record
-    const length =
-      1 +
-      varintBytes(timestampDelta) +
-      varintBytes(offsetDelta) +
-      fieldBytes(key) +
-      fieldBytes(value) +
-      varintBytes(headers.length) +
-      (headers.length === 0 ? 0 : headersBytes(headers))
-    this.#varint(length)
-    this.#bytes[this.#at++] = 0
-    this.#varint(timestampDelta)
-    this.#varint(offsetDelta)
-    this.#field(key)
-    this.#field(value)
-    this.#varint(headers.length)
-    for (const [name, content] of headers) {
-      const size = Buffer.byteLength(name)
-      this.#varint(size)
-      this.#at += this.#bytes.write(name, this.#at)
-      this.#field(content)
-    }
-  }
-
-  #field(bytes: Uint8Array | null): void {
-    this.#varint(bytes === null ? -1 : bytes.length)
-    if (bytes === null) return
-    this.#bytes.set(bytes, this.#at)
-    this.#at += bytes.length
-  }
-
-  /** Zigzag varint. Small values are the common case; the general case is exact up to 2^53. */
-  #varint(value: number): void {
-    const bytes = this.#bytes
-    if (value >= -64 && value < 64) {
-      bytes[this.#at++] = value < 0 ? -2 * value - 1 : 2 * value
-      return
-    }
-    let left = value < 0 ? -2 * value - 1 : 2 * value
-    for (; left > 0x7fffffff; left = Math.floor(left / 128)) bytes[this.#at++] = (left % 128) | 0x80
-    for (; left > 127; left >>>= 7) bytes[this.#at++] = (left & 0x7f) | 0x80
-    bytes[this.#at++] = left
-  }
+function writeField(writer: BinaryWriter, bytes: Uint8Array | null): void {
+  if (bytes === null) writer.zigzag(-1)
+  else writer.zigzag(bytes.length).raw(bytes)
 }
 
 function varintBytes(value: number): number {
@@ -168,108 +126,110 @@ function headersBytes(headers: readonly Header[]): number {
   return bytes
 }
 
-/** One batch of a fetch response with its header decoded. */
-export type Batch = {
-  readonly baseOffset: number
-  /** The offset after the batch, whatever records compaction left in it. */
-  readonly nextOffset: number
-  readonly producerId: bigint
-  readonly isTransactional: boolean
-  readonly isControl: boolean
-  readonly bytes: Buffer
+/** All records of a batch, as `BatchRecords` decodes them. */
+export async function recordsOf(batch: Batch): Promise<StoredRecord[]> {
+  const reader = await BatchRecords.open(batch)
+  const records: StoredRecord[] = []
+  while (reader.hasNext) records.push(reader.next())
+  return records
 }
 
 /**
- * Yields the complete batches in `bytes`. An incomplete batch at the end is normal (brokers cut a response at the
- * requested size) and is omitted. Throws `corrupt_batch` or `unsupported` after the last valid batch.
+ * Keeps some records of a batch. Its offsets, timestamps and producer stay the same, so the bytes of a record need not
+ * be encoded again. Returns the batch itself if all are kept, and undefined if none is.
  */
-export function* batchesOf(bytes: Uint8Array): Generator<Batch, void> {
-  const buffer = asBuffer(bytes)
-  for (let at = 0; at + HEADER_BYTES <= buffer.length; ) {
-    const end = at + PREFIX_BYTES + buffer.readInt32BE(at + LENGTH_AT)
-    if (end < at + HEADER_BYTES) throw corrupt(`its header has a length of ${end - at} bytes`)
-    // Checked before completeness: a corrupt header may declare any length.
-    checkFormat(buffer.readInt8(at + MAGIC_AT))
-    if (end > buffer.length) return
-    yield readHeader(buffer.subarray(at, end))
-    at = end
+export async function filterBatch(
+  batch: Batch,
+  isKept: (record: StoredRecord) => boolean,
+): Promise<Buffer | undefined> {
+  const reader = await BatchRecords.open(batch)
+  const parts: Buffer[] = []
+  while (reader.hasNext) {
+    const start = reader.position
+    if (isKept(reader.next())) parts.push(reader.payload.subarray(start, reader.position))
   }
+  if (parts.length === 0) return undefined
+  if (parts.length === batch.recordCount) return batch.bytes
+  const records = await compress(compressionName(codecOf(batch)), Buffer.concat(parts))
+  const filtered = Buffer.concat([batch.bytes.subarray(0, HEADER_BYTES), records])
+  sealBatch(filtered, parts.length)
+  return filtered
 }
 
-function checkFormat(magic: number): void {
-  if (magic === 2) return
-  if (magic === 0 || magic === 1)
-    throw new BrokerError('unsupported', `its record format v${magic} is older than Kafka 0.11 and not supported`)
-  throw corrupt(`its header has the unknown record format v${magic}`)
-}
-
-function readHeader(bytes: Buffer): Batch {
-  const attributes = bytes.readInt16BE(ATTRIBUTES_AT)
-  const baseOffset = Number(bytes.readBigInt64BE(BASE_OFFSET_AT))
-  const lastOffsetDelta = bytes.readInt32BE(LAST_OFFSET_DELTA_AT)
-  const count = bytes.readInt32BE(COUNT_AT)
-  if (baseOffset < 0 || !Number.isSafeInteger(baseOffset)) throw corrupt(`its first offset is ${baseOffset}`)
-  if (lastOffsetDelta < 0 || count < 0 || count > lastOffsetDelta + 1)
-    throw corrupt(`its header has ${count} records for ${lastOffsetDelta + 1} offsets`)
-  return {
-    baseOffset,
-    nextOffset: baseOffset + lastOffsetDelta + 1,
-    producerId: bytes.readBigInt64BE(PRODUCER_ID_AT),
-    isTransactional: (attributes & TRANSACTIONAL) !== 0,
-    isControl: (attributes & CONTROL) !== 0,
-    bytes,
-  }
-}
-
-function corrupt(reason: string): BrokerError {
-  return new BrokerError('corrupt_batch', reason)
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}
-
-/** Throws `corrupt_batch` if the checksum does not match. It covers everything after the checksum field. */
-export function checkBatch({ bytes }: Batch): void {
-  if (bytes.readUInt32BE(CRC_AT) !== crc32c(bytes.subarray(ATTRIBUTES_AT))) throw corrupt('its checksum does not match')
-}
-
-/**
- * Decodes the records of a batch from offset `from` on. Keys and values are views of the (decompressed) bytes. Throws
- * `corrupt_batch` or `unsupported`. Every field is validated, because a producer can write any bytes with a matching
- * checksum.
- */
-export async function recordsOf(batch: Batch, from = 0): Promise<StoredRecord[]> {
-  const codec = batch.bytes.readInt16BE(ATTRIBUTES_AT) & COMPRESSION_MASK
-  const payload = codec === 0 ? batch.bytes : await decompress(codec, batch.bytes.subarray(HEADER_BYTES))
-  return decodeRecords(batch, payload, codec === 0 ? HEADER_BYTES : 0, from)
+function codecOf({ bytes }: Batch): number {
+  return bytes.readInt16BE(ATTRIBUTES_AT) & COMPRESSION_MASK
 }
 
 /** Length, attributes, two deltas, two sizes and the header count: at least one byte each. */
 const RECORD_BYTES_MIN = 7
 
-function decodeRecords(batch: Batch, payload: Buffer, start: number, from: number): StoredRecord[] {
-  const { bytes, baseOffset } = batch
-  const count = bytes.readInt32BE(COUNT_AT)
-  if (count * RECORD_BYTES_MIN > payload.length - start)
-    throw corrupt(`its header has ${count} records, but it contains ${payload.length - start} bytes`)
-  const logAppendTime = (bytes.readInt16BE(ATTRIBUTES_AT) & LOG_APPEND_TIME) !== 0
-  const times = {
-    firstMs: Number(bytes.readBigInt64BE(FIRST_TIMESTAMP_AT)),
-    appendedMs: logAppendTime ? Number(bytes.readBigInt64BE(MAX_TIMESTAMP_AT)) : undefined,
+/**
+ * Decodes the records of a batch, one at a time. Keys and values are views of the (decompressed) bytes. A producer can
+ * write any bytes with a matching checksum, so that everything is validated: `open` rejects with `corrupt_batch` or
+ * `unsupported` unless the payload consists of as many records as the header says, and `next` throws `corrupt_batch` for
+ * a damaged field.
+ */
+export class BatchRecords {
+  /** The records without the header of the batch, unless they are not compressed. */
+  readonly payload: Buffer
+  readonly #batch: Batch
+  readonly #times: BatchTimes
+  readonly #reader: Reader
+  #left: number
+  #nextOffset: number
+
+  static async open(batch: Batch): Promise<BatchRecords> {
+    const codec = codecOf(batch)
+    if (codec === 0) return new BatchRecords(batch, batch.bytes, HEADER_BYTES)
+    return new BatchRecords(batch, await decompress(codec, batch.bytes.subarray(HEADER_BYTES)), 0)
   }
-  const records: StoredRecord[] = []
-  const reader = new Reader(payload, start)
-  for (let left = count, nextOffset = baseOffset; left > 0; left--) {
-    const record = readRecord(reader, baseOffset, times)
+
+  private constructor(batch: Batch, payload: Buffer, start: number) {
+    const { bytes, baseOffset, recordCount } = batch
+    if (recordCount * RECORD_BYTES_MIN > payload.length - start)
+      throw corrupt(`its header has ${recordCount} records, but it contains ${payload.length - start} bytes`)
+    const logAppendTime = (bytes.readInt16BE(ATTRIBUTES_AT) & LOG_APPEND_TIME) !== 0
+    this.payload = payload
+    this.#batch = batch
+    this.#times = {
+      firstMs: Number(bytes.readBigInt64BE(FIRST_TIMESTAMP_AT)),
+      appendedMs: logAppendTime ? batch.maxTimestampMs : undefined,
+    }
+    this.#reader = new Reader(payload, start)
+    this.#left = recordCount
+    this.#nextOffset = baseOffset
+    checkLengths(new Reader(payload, start), recordCount, payload.length)
+  }
+
+  get hasNext(): boolean {
+    return this.#left > 0
+  }
+
+  /** Where the next record begins in `payload`. */
+  get position(): number {
+    return this.#reader.at
+  }
+
+  next(): StoredRecord {
+    const { baseOffset, nextOffset } = this.#batch
+    const record = readRecord(this.#reader, baseOffset, this.#times)
     const { offset } = record
-    if (offset < nextOffset || offset >= batch.nextOffset)
-      throw corrupt(`it contains a record with offset ${offset}, expected ${nextOffset} to ${batch.nextOffset - 1}`)
-    nextOffset = offset + 1
-    if (offset >= from) records.push(record)
+    if (offset < this.#nextOffset || offset >= nextOffset)
+      throw corrupt(`it contains a record with offset ${offset}, expected ${this.#nextOffset} to ${nextOffset - 1}`)
+    this.#nextOffset = offset + 1
+    this.#left -= 1
+    return record
   }
-  if (reader.at !== payload.length) throw corrupt(`bytes follow the last of its ${count} records`)
-  return records
+}
+
+function checkLengths(reader: Reader, recordCount: number, end: number): void {
+  for (let left = recordCount; left > 0; left--) {
+    const length = reader.varint()
+    if (length < RECORD_BYTES_MIN - 1) throw corrupt(`a record does not have the declared length of ${length} bytes`)
+    reader.at += length
+    if (reader.at > end) throw corrupt('it ends inside a record')
+  }
+  if (reader.at !== end) throw corrupt(`bytes follow the last of its ${recordCount} records`)
 }
 
 type BatchTimes = { readonly firstMs: number; readonly appendedMs: number | undefined }
@@ -293,6 +253,7 @@ function readRecord(reader: Reader, baseOffset: number, times: BatchTimes): Stor
 const INT32_MAX = 2 ** 31 - 1
 const VARLONG_BYTES_MAX = 10
 
+/** Not `BinaryReader`, with which decoding takes twice the time: 0.1 µs more for each record. */
 class Reader {
   readonly #bytes: Buffer
   at: number

@@ -1,12 +1,57 @@
 import { withTimeout } from '../../common/timeout.ts'
-import type { Broker, NewTopic, PartitionOffset } from '../broker.ts'
-import { BrokerError, UnreadableBatchError } from '../broker-error.ts'
+import type { Broker, Isolation, NewTopic, PartitionOffset } from '../broker.ts'
+import { BrokerError, isDenied, isMissing, OpenTransactionError, UnreadableBatchError } from '../broker-error.ts'
+import { topicPartitionKey } from '../topic-partition.ts'
+
+/** `createdBy`: who creates the topic, as a sentence, if it may not be created here. The error about a missing topic ends with it. */
+export type StateTopicDefinition = NewTopic & { readonly createdBy?: string }
+
+export type StateTopicRequirements = StateTopicEvidence & {
+  readonly broker: Broker
+  /**
+   * Created with compaction if it does not exist; otherwise its policy and, with `partitions`, its partition count are
+   * checked.
+   */
+  readonly topic: StateTopicDefinition
+  /** Skips all checks of policy, partitions, start offset and emptiness. Default false. */
+  readonly skipValidation?: boolean | undefined
+  /**
+   * Called when the client may not describe the configs of the topic, whose policy is then not checked. By default such a
+   * topic is not opened.
+   */
+  readonly onConfigsDenied?: ((error: BrokerError) => void) | undefined
+}
+
+/** Creates the topic if it does not exist, and resolves with whether it did. Rejects if it is not complete, or not as it must be. */
+export async function ensureStateTopic(options: StateTopicRequirements): Promise<boolean> {
+  const { broker, topic, skipValidation = false, onConfigsDenied } = options
+  if (!skipValidation) await checkComplete(broker, topic.name, options)
+  const wasChecked = skipValidation || (await checkTopic(broker, topic, onConfigsDenied))
+  const isNew = await createUnlessExists(broker, topic)
+  if (!isNew && !wasChecked) await checkTopic(broker, topic, onConfigsDenied)
+  return isNew
+}
+
+/** A client may open an existing topic that it may not create. */
+async function createUnlessExists(broker: Broker, { createdBy, ...topic }: StateTopicDefinition): Promise<boolean> {
+  if (createdBy !== undefined) {
+    if ((await broker.topics.describe(topic.name)) !== undefined) return false
+    throw new BrokerError('topic_not_found', `the topic '${topic.name}' does not exist. ${createdBy}`)
+  }
+  try {
+    return await broker.topics.create({ ...topic, configs: { ...topic.configs, 'cleanup.policy': 'compact' } })
+  } catch (error) {
+    const exists = isDenied(error) && (await broker.topics.describe(topic.name)) !== undefined
+    if (exists) return false
+    throw error
+  }
+}
 
 /**
  * Checks before the first read that a state topic is complete: its log starts at offset 0 (compaction never moves the
  * start), it ends at or after the position it was read to, and an empty topic never had records.
  */
-export async function checkComplete(broker: Broker, topic: string, evidence: StateTopicEvidence): Promise<void> {
+async function checkComplete(broker: Broker, topic: string, evidence: StateTopicEvidence): Promise<void> {
   const [starts, progress = []] = await Promise.all([offsetsOf(broker, topic, 'earliest'), evidence.progress?.read()])
   const late = starts?.find(({ offset }) => offset > 0)
   if (late) {
@@ -33,7 +78,7 @@ export async function checkComplete(broker: Broker, topic: string, evidence: Sta
   )
 }
 
-/** Timeout of offset requests that only make an error message more precise. */
+/** Timeout of offset requests that only make an error message more precise, so that no setting names it. */
 const OFFSETS_TIMEOUT_MS = 5_000
 
 /** What is known about a state topic apart from the topic itself. */
@@ -67,15 +112,28 @@ async function offsetsOf(
   try {
     return await broker.topics.offsets(topic, at, 'read_uncommitted')
   } catch (error) {
-    if (error instanceof BrokerError && error.code === 'topic_not_found') return undefined
+    if (isMissing(error)) return undefined
     throw error
   }
 }
 
-/** Checks the policy and the number of partitions, which retention and the order of records depend on. */
-export async function checkTopic(broker: Broker, topic: NewTopic): Promise<void> {
+/**
+ * Checks the policy and the number of partitions, which retention and the order of records depend on. Resolves with false
+ * if the topic does not exist, or not on each node yet. A client that may not describe the configs is rejected in that case as well, because it
+ * could create the topic, but not open it again.
+ */
+async function checkTopic(
+  broker: Broker,
+  topic: NewTopic,
+  onConfigsDenied?: (error: BrokerError) => void,
+): Promise<boolean> {
   const found = await broker.topics.describe(topic.name)
-  const policy = found?.configs['cleanup.policy']
+  const configs = await configsOf(broker, topic.name).catch((error: unknown): Readonly<Record<string, string>> => {
+    if (onConfigsDenied === undefined || !isDenied(error)) throw error
+    onConfigsDenied(error)
+    return {}
+  })
+  const policy = configs?.['cleanup.policy']
   if (policy !== undefined && policy !== 'compact') {
     throw new BrokerError(
       'invalid_config',
@@ -87,6 +145,17 @@ export async function checkTopic(broker: Broker, topic: NewTopic): Promise<void>
       'invalid_config',
       `topic '${topic.name}' has ${found.partitions.length} partitions: it must have 1, because records need a total order`,
     )
+  }
+  return found !== undefined && configs !== undefined
+}
+
+/** Undefined if the topic does not exist. */
+async function configsOf(broker: Broker, topic: string): Promise<Readonly<Record<string, string>> | undefined> {
+  try {
+    return await broker.topics.configs(topic)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
   }
 }
 
@@ -148,4 +217,32 @@ export function readFailedError(topic: string, error: Error): Error {
 
 function restore(topic: string): string {
   return `Restore topic '${topic}' from a replica or a backup, then restart the program: see "When the log is damaged" in docs/operate.md.`
+}
+
+export function lateError(topic: string, timeoutMs: number): BrokerError {
+  return new BrokerError('timeout', `topic '${topic}' was not read to its end within ${timeoutMs} ms without progress`)
+}
+
+/** Explains a timeout: a `read_committed` view stops at the first open transaction. */
+export async function explainLate(
+  { broker, topic, isolation }: { readonly broker: Broker; readonly topic: NewTopic; readonly isolation?: Isolation },
+  positions: ReadonlyMap<string, PartitionOffset>,
+  until: ReadonlyMap<string, number>,
+  timeoutMs: number,
+): Promise<BrokerError> {
+  const late = lateError(topic.name, timeoutMs)
+  const asked = broker.topics.offsets(topic.name, 'latest', 'read_committed').catch(() => [])
+  const stable = await withTimeout(asked, OFFSETS_TIMEOUT_MS, () => [])
+  const held = stable.filter((end) => {
+    const position = positions.get(topicPartitionKey(end))?.offset ?? 0
+    return position >= end.offset && position < (until.get(topicPartitionKey(end)) ?? 0)
+  })
+  const [first] = held
+  if (isolation === 'read_uncommitted' || first === undefined) return late
+  return new OpenTransactionError(
+    `${late.message}: partition ${first.partition} cannot be read past offset ${first.offset}, where an open transaction begins; ` +
+      'if its producer no longer exists, abort it with: kafka-transactions.sh ' +
+      `--bootstrap-server HOST:PORT abort --topic ${topic.name} --partition ${first.partition} --start-offset ${first.offset}`,
+    held,
+  )
 }

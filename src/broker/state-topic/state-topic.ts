@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../common/clock.ts'
 import { messageOf } from '../../common/errors.ts'
+import { ErrorDeduplicator } from '../../common/logging/error-deduplicator.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { withTimeout } from '../../common/timeout.ts'
 import type {
@@ -11,18 +12,19 @@ import type {
   PartitionReader,
   PartitionRecords,
   Producer,
+  SendResult,
   StoredRecord,
   TopicPartition,
 } from '../broker.ts'
-import { BrokerError, OpenTransactionError } from '../broker-error.ts'
+import { BrokerError } from '../broker-error.ts'
 import { topicPartitionKey } from '../topic-partition.ts'
+import { PositionWaiters, type ReadLimits } from './position-waiters.ts'
 import {
-  checkComplete,
-  checkTopic,
+  ensureStateTopic,
   outOfRangeError,
   readFailedError,
   recreatedError,
-  type StateTopicEvidence,
+  type StateTopicRequirements,
   truncatedError,
 } from './state-topic-checks.ts'
 
@@ -32,16 +34,8 @@ export type StateRecord = StoredRecord & TopicPartition
 /** A record that could not be decoded and was skipped. */
 export type UnreadableRecord = PartitionOffset & { readonly error: Error }
 
-export type StateTopicOptions<Entry> = StateTopicEvidence & {
-  readonly broker: Broker
+export type StateTopicOptions<Entry> = StateTopicRequirements & {
   readonly logger: Logger
-  /**
-   * Created with compaction if it does not exist; otherwise its policy and, with `partitions`, its partition count are
-   * checked.
-   */
-  readonly topic: NewTopic
-  /** Skips all checks of policy, partitions, start offset and emptiness. Default false. */
-  readonly skipValidation?: boolean | undefined
   /**
    * Decodes one record. If it throws, the error is reported with topic, partition and offset, and the record is
    * skipped, as Kafka Connect and Confluent Schema Registry do.
@@ -65,9 +59,12 @@ export type StateTopicOptions<Entry> = StateTopicEvidence & {
    * call `readToEnd` before they rely on it. Default `end`.
    */
   readonly openTo?: 'end' | 'stable'
-  /** Timeout of opening. Default 60,000 ms. */
+  /** How long opening may take without progress. Default 60,000 ms. */
   readonly openTimeoutMs?: number
-  /** Timeout of a write, including reading it back. Default 30,000 ms. */
+  /**
+   * Timeout of a write with reading it back, which is renewed while it is read back with progress. Default 30,000 ms, as in Kafka
+   * Connect, which has no setting for it either.
+   */
   readonly appendTimeoutMs?: number
   readonly clock?: Clock
 }
@@ -75,20 +72,23 @@ export type StateTopicOptions<Entry> = StateTopicEvidence & {
 export type StateTopic = {
   /**
    * Writes records and resolves when this view has applied them (read your own writes). Records without a partition are
-   * partitioned by key.
+   * partitioned by key. With the producer of a transaction, it resolves when they are written: they become readable after its
+   * commit, which is up to the caller.
    */
   append(records: readonly StateWrite[], producer?: Producer): Promise<readonly PartitionOffset[]>
-  /** Resolves when this view has applied the records at these offsets. */
-  applied(places: readonly PartitionOffset[]): Promise<void>
+  /** Writes records with a producer that has no transaction, and resolves when this view has applied them. */
+  appendBy(producer: Producer, records: readonly StateWrite[]): Promise<readonly PartitionOffset[]>
   /**
    * Resolves when all records that were in the topic at the time of the call are applied. Rejects with `timeout`, or
-   * with an `OpenTransactionError`, after `timeoutMs`, which is that of a write by default.
+   * with an `OpenTransactionError`, after `timeoutMs` without progress, which is that of a write by default.
    */
   readToEnd(timeoutMs?: number): Promise<void>
   /** The next offset to read, by partition. */
   positions(): readonly PartitionOffset[]
   readonly partitions: number
-  /** The error that stopped the view. Undefined while it follows the topic. */
+  /**
+   * The error that stopped the view, or `not_authorized` while it may not read the topic. Undefined while it follows the topic.
+   */
   readonly failure: Error | undefined
   close(): Promise<void>
 }
@@ -97,8 +97,6 @@ export type StateWrite = Pick<NewRecord, 'key' | 'value' | 'partition' | 'header
 const OPEN_TIMEOUT_MS = 60_000
 const APPEND_TIMEOUT_MS = 30_000
 const POLL_MS = 1_000
-/** Timeout of the request that explains a timeout. */
-const STABLE_MS_MAX = 5_000
 /** Interval of checks that the topic has not been recreated. */
 const IDENTITY_CHECK_MS = 10_000
 /** Minimum interval between two saves of the progress. */
@@ -106,15 +104,10 @@ const PROGRESS_PAUSE_MS = 100
 /** A broker that has just started may not know a topic yet. */
 const MISSING_MS_MAX = 5_000
 
-/**
- * A compacted topic as an in-memory view: read to its end on opening and followed afterwards. The log is the only
- * source of truth, and a view that cannot be complete is not opened.
- */
+/** A compacted topic as an in-memory view: read to its end on opening and followed afterwards. An incomplete view is not opened. */
 export async function openStateTopic<Entry>(options: StateTopicOptions<Entry>): Promise<StateTopic> {
-  const { broker, topic, skipValidation = false } = options
-  if (!skipValidation) await checkComplete(broker, topic.name, options)
-  const isNew = await broker.topics.create({ ...topic, configs: { ...topic.configs, 'cleanup.policy': 'compact' } })
-  if (!skipValidation && !isNew) await checkTopic(broker, topic)
+  const { broker, topic } = options
+  const isNew = await ensureStateTopic(options)
   const [id, ends, first] = await Promise.all([
     broker.topics.id(topic.name),
     endsOf(broker, topic, options.openTo),
@@ -122,7 +115,7 @@ export async function openStateTopic<Entry>(options: StateTopicOptions<Entry>): 
   ])
   const state = new FollowedTopic(options, id, first ?? ends.map((end) => ({ ...end, offset: 0 })))
   try {
-    await state.readTo(ends, options.openTimeoutMs ?? OPEN_TIMEOUT_MS)
+    await state.readTo(ends, { timeoutMs: options.openTimeoutMs ?? OPEN_TIMEOUT_MS, explains: true })
   } catch (error) {
     await state.close()
     throw error
@@ -136,12 +129,6 @@ function endsOf(broker: Broker, { name }: NewTopic, to: 'end' | 'stable' = 'end'
   return broker.topics.offsets(name, 'latest', to === 'end' ? 'read_uncommitted' : 'read_committed')
 }
 
-type Waiter = {
-  readonly until: ReadonlyMap<string, number>
-  readonly resolve: () => void
-  readonly reject: (error: Error) => void
-}
-
 class FollowedTopic<Entry> implements StateTopic {
   readonly partitions: number
   readonly #options: StateTopicOptions<Entry>
@@ -149,7 +136,7 @@ class FollowedTopic<Entry> implements StateTopic {
   readonly #id: string | undefined
   readonly #reader: PartitionReader
   readonly #positions: Map<string, PartitionOffset>
-  readonly #waiters = new Set<Waiter>()
+  readonly #waiters: PositionWaiters
   #producer: Promise<Producer> | undefined
   #idCheckedMs: number
   #isCheckingId = false
@@ -157,6 +144,9 @@ class FollowedTopic<Entry> implements StateTopic {
   #isSaving = false
   #isOpen = false
   #failure: Error | undefined
+  /** Set while this client may not read the topic. */
+  #denial: BrokerError | undefined
+  readonly #readErrors = new ErrorDeduplicator()
   #closed = false
   readonly #following: Promise<void>
 
@@ -167,6 +157,7 @@ class FollowedTopic<Entry> implements StateTopic {
     this.#idCheckedMs = this.#clock.monotonicMs()
     this.partitions = starts.length
     this.#positions = new Map(starts.map((start) => [topicPartitionKey(start), start]))
+    this.#waiters = new PositionWaiters({ ...options, clock: this.#clock, positions: this.#positions })
     const { broker, isolation = 'read_committed' } = options
     this.#reader = broker.reader({ isolation, outOfRange: 'error', prefetchesAtEnd: false })
     this.#reader.seek(starts)
@@ -174,13 +165,17 @@ class FollowedTopic<Entry> implements StateTopic {
   }
 
   get failure(): Error | undefined {
-    return this.#failure
+    return this.#failure ?? this.#denial
+  }
+
+  get #appendTimeoutMs(): number {
+    return this.#options.appendTimeoutMs ?? APPEND_TIMEOUT_MS
   }
 
   /** From here on a failure is reported to the program instead of a caller. */
   markOpen(): void {
     this.#isOpen = true
-    if (this.#failure) this.#options.onFailed?.(this.#failure)
+    if (this.#failure) this.#report(this.#failure)
   }
 
   positions(): readonly PartitionOffset[] {
@@ -188,27 +183,57 @@ class FollowedTopic<Entry> implements StateTopic {
   }
 
   async append(writes: readonly StateWrite[], producer?: Producer): Promise<readonly PartitionOffset[]> {
+    return producer === undefined ? this.#write(writes) : this.#store(writes, producer)
+  }
+
+  async appendBy(producer: Producer, writes: readonly StateWrite[]): Promise<readonly PartitionOffset[]> {
+    return this.#write(writes, producer)
+  }
+
+  /** The timeout is that of storing and reading back together. */
+  async #write(writes: readonly StateWrite[], producer?: Producer): Promise<readonly PartitionOffset[]> {
+    const startMs = this.#clock.monotonicMs()
+    const stored = await this.#store(writes, producer)
+    const ends = stored.map((place) => ({ ...place, offset: place.offset + 1 }))
+    const firstMs = Math.max(1, startMs + this.#appendTimeoutMs - this.#clock.monotonicMs())
+    await this.readTo(ends, { timeoutMs: this.#appendTimeoutMs, firstMs })
+    return stored
+  }
+
+  async #store(writes: readonly StateWrite[], producer?: Producer): Promise<readonly PartitionOffset[]> {
     if (writes.length === 0) return []
     this.#check()
     const topic = this.#options.topic.name
-    const writer = producer ?? (await this.#ownProducer())
     const before = new Map(this.#positions)
-    const { partitions, offsets } = await writer.send(writes.map((write) => ({ ...write, topic })))
+    const late = () => {
+      throw new BrokerError(
+        'timeout',
+        `a write to topic '${topic}' was not acknowledged within ${this.#appendTimeoutMs} ms`,
+      )
+    }
+    const sending = this.#send(
+      writes.map((write) => ({ ...write, topic })),
+      producer,
+    )
+    const { partitions, offsets } = await withTimeout(sending, this.#appendTimeoutMs, late, this.#clock)
     const stored = writes.map((_, at) => ({ topic, partition: partitions[at] ?? 0, offset: offsets[at] ?? 0 }))
     const backwards = stored.find((place) => place.offset < (before.get(topicPartitionKey(place))?.offset ?? 0))
     if (backwards)
       throw this.#fail(truncatedError(before.get(topicPartitionKey(backwards)) ?? backwards, backwards.offset))
-    // The records of a transaction become readable after its commit, which is up to the caller.
-    if (!producer) await this.applied(stored)
     return stored
   }
 
-  applied(places: readonly PartitionOffset[]): Promise<void> {
-    return this.readTo(places.map((place) => ({ ...place, offset: place.offset + 1 })))
+  async #send(records: readonly NewRecord[], producer: Producer | undefined): Promise<SendResult> {
+    return (producer ?? (await this.#ownProducer())).send(records)
   }
 
-  async readToEnd(timeoutMs?: number): Promise<void> {
-    await this.readTo(await endsOf(this.#options.broker, this.#options.topic), timeoutMs)
+  async readToEnd(timeoutMs = this.#appendTimeoutMs): Promise<void> {
+    const { broker, topic } = this.#options
+    const late = () => {
+      throw new BrokerError('timeout', `the end of topic '${topic.name}' could not be read within ${timeoutMs} ms`)
+    }
+    const ends = await withTimeout(endsOf(broker, topic), timeoutMs, late, this.#clock)
+    await this.readTo(ends, { timeoutMs, explains: true })
   }
 
   async close(): Promise<void> {
@@ -217,18 +242,18 @@ class FollowedTopic<Entry> implements StateTopic {
     await this.#reader.close()
     await this.#following
     await (await this.#producer?.catch(() => undefined))?.close()
-    this.#failAll(new BrokerError('closed', `the view of topic '${this.#options.topic.name}' is closed`))
+    this.#waiters.rejectAll(new BrokerError('closed', `the view of topic '${this.#options.topic.name}' is closed`))
   }
 
   #check(): void {
-    if (this.#failure) throw this.#failure
+    if (this.failure) throw this.failure
     if (this.#closed) throw new BrokerError('closed', `the view of topic '${this.#options.topic.name}' is closed`)
   }
 
   #ownProducer(): Promise<Producer> {
-    const { broker, appendTimeoutMs: deliveryTimeoutMs = APPEND_TIMEOUT_MS } = this.#options
+    const limits = { deliveryTimeoutMs: this.#appendTimeoutMs, maxBlockMs: this.#appendTimeoutMs }
     // A write must not wait until someone has recreated the topic.
-    const made = this.#producer ?? broker.producer({ deliveryTimeoutMs, maxBlockMs: 0 })
+    const made = this.#producer ?? this.#options.broker.producer({ ...limits, missingTopicMs: 0 })
     this.#producer = made
     // The next write retries.
     made.catch(() => {
@@ -238,53 +263,9 @@ class FollowedTopic<Entry> implements StateTopic {
   }
 
   /** Resolves when the view has reached these offsets. */
-  async readTo(
-    ends: readonly PartitionOffset[],
-    timeoutMs = this.#options.appendTimeoutMs ?? APPEND_TIMEOUT_MS,
-  ): Promise<void> {
+  async readTo(ends: readonly PartitionOffset[], limits: ReadLimits): Promise<void> {
     this.#check()
-    const until = new Map<string, number>()
-    for (const end of ends)
-      until.set(topicPartitionKey(end), Math.max(end.offset, until.get(topicPartitionKey(end)) ?? 0))
-    if (this.#hasReached(until)) return
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#waiters.delete(waiter)
-        void this.#timeoutError(until, timeoutMs).then(reject)
-      }, timeoutMs)
-      const ended = (settle: () => void) => () => {
-        clearTimeout(timer)
-        this.#waiters.delete(waiter)
-        settle()
-      }
-      const waiter: Waiter = { until, resolve: ended(resolve), reject: (error) => ended(() => reject(error))() }
-      this.#waiters.add(waiter)
-    })
-  }
-
-  /** Explains a timeout: a `read_committed` view stops at the first open transaction. */
-  async #timeoutError(until: ReadonlyMap<string, number>, timeoutMs: number): Promise<BrokerError> {
-    const { broker, topic } = this.#options
-    const late = `topic '${topic.name}' was not read to its end within ${timeoutMs} ms`
-    const asked = broker.topics.offsets(topic.name, 'latest', 'read_committed').catch(() => [])
-    const stable = await withTimeout(asked, STABLE_MS_MAX, () => [])
-    const held = stable.filter((end) => {
-      const position = this.#positions.get(topicPartitionKey(end))?.offset ?? 0
-      return position >= end.offset && position < (until.get(topicPartitionKey(end)) ?? 0)
-    })
-    const [first] = held
-    if (this.#options.isolation === 'read_uncommitted' || first === undefined) return new BrokerError('timeout', late)
-    return new OpenTransactionError(
-      `${late}: partition ${first.partition} cannot be read past offset ${first.offset}, where an open transaction begins; ` +
-        'if its producer no longer exists, abort it with: kafka-transactions.sh ' +
-        `--bootstrap-server HOST:PORT abort --topic ${topic.name} --partition ${first.partition} --start-offset ${first.offset}`,
-      held,
-    )
-  }
-
-  #hasReached(until: ReadonlyMap<string, number>): boolean {
-    for (const [key, offset] of until) if ((this.#positions.get(key)?.offset ?? 0) < offset) return false
-    return true
+    await this.#waiters.reach(ends, limits)
   }
 
   async #follow(): Promise<void> {
@@ -292,6 +273,8 @@ class FollowedTopic<Entry> implements StateTopic {
       try {
         const polled = await this.#reader.poll(POLL_MS)
         this.#missingSinceMs = undefined
+        this.#denial = undefined
+        this.#readErrors.clear()
         // Callers that waited for these records send their responses before the next fetch is sent.
         if (this.#advance(polled)) await nextTurn()
         if (this.#clock.monotonicMs() - this.#idCheckedMs >= IDENTITY_CHECK_MS) void this.#checkTopicId()
@@ -305,12 +288,18 @@ class FollowedTopic<Entry> implements StateTopic {
     for (const { topic, partition, records, nextOffset } of polled) {
       for (const record of records) this.#take({ ...record, topic, partition })
       if (this.#failure) return false
-      this.#positions.set(topicPartitionKey({ topic, partition }), { topic, partition, offset: nextOffset })
+      this.#moveTo({ topic, partition, offset: nextOffset })
     }
-    const reached = [...this.#waiters].filter(({ until }) => this.#hasReached(until))
-    for (const waiter of reached) waiter.resolve()
     if (polled.length > 0 && this.#isOpen && !this.#isSaving) void this.#saveProgress()
-    return reached.length > 0
+    return this.#waiters.resolveReached()
+  }
+
+  #moveTo(position: PartitionOffset): void {
+    const key = topicPartitionKey(position)
+    const { offset } = this.#positions.get(key) ?? { offset: 0 }
+    this.#positions.set(key, position)
+    if (position.offset === offset) return
+    this.#waiters.renew(key, offset)
   }
 
   /** Saves the progress repeatedly while positions advance. */
@@ -353,8 +342,9 @@ class FollowedTopic<Entry> implements StateTopic {
   async #handleReadError(error: Error): Promise<void> {
     if (this.#closed) return
     const { broker, logger, topic } = this.#options
-    if (error instanceof BrokerError && (error.retriable || this.#isMissingBriefly(error))) {
-      logger.warn({ err: error, topic: topic.name }, 'cannot read a state topic, retrying')
+    if (error instanceof BrokerError && (error.retriable || this.#isDenial(error) || this.#isMissingBriefly(error))) {
+      if (!this.#readErrors.isRepeated(error))
+        logger.warn({ err: error, topic: topic.name }, 'cannot read a state topic, retrying until it succeeds')
       await this.#clock.sleep(POLL_MS)
       return
     }
@@ -382,19 +372,27 @@ class FollowedTopic<Entry> implements StateTopic {
     if (id !== undefined && id !== this.#id) this.#fail(recreatedError(topic.name))
   }
 
+  /** The view is incomplete until the right to read the topic is granted again, and continues then. */
+  #isDenial(error: BrokerError): boolean {
+    if (!this.#isOpen || error.code !== 'not_authorized') return false
+    this.#denial = error
+    this.#waiters.rejectAll(error)
+    return true
+  }
+
   /** Stops the view. Only the first failure is reported. */
   #fail(error: Error): Error {
     if (this.#failure || this.#closed) return this.#failure ?? error
-    const { logger, topic, onFailed } = this.#options
     this.#failure = error
-    logger.fatal({ err: error, topic: topic.name }, 'a state topic can no longer be followed')
-    this.#failAll(error)
+    this.#waiters.rejectAll(error)
     this.#reader.wake()
-    if (this.#isOpen) onFailed?.(error)
+    if (this.#isOpen) this.#report(error)
     return error
   }
 
-  #failAll(error: Error): void {
-    for (const waiter of [...this.#waiters]) waiter.reject(error)
+  #report(error: Error): void {
+    const { logger, topic, onFailed } = this.#options
+    logger.fatal({ err: error, topic: topic.name }, 'a state topic can no longer be followed')
+    onFailed?.(error)
   }
 }

@@ -3,7 +3,6 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -15,6 +14,7 @@ import {
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { COMPATIBILITY_LEVELS, REGISTRY_MODES } from '../../clients/registry-client.ts'
+import { createDirectories } from '../../common/create-directories.ts'
 import { messageOf, UserError } from '../../common/errors.ts'
 import type { RegistryArchive } from './registry-archive.ts'
 
@@ -105,7 +105,7 @@ export function writeArchive({ kind, path }: ArchiveLocation, { contexts, subjec
   const { head, subjects: next } = partialFilesIn(path)
   rmSync(head, { force: true })
   rmSync(next, { recursive: true, force: true })
-  mkdirSync(next, { recursive: true })
+  createDirectories(next)
   const files = subjects.map((subject) => {
     const file = join(next, fileNameOf(subject.subject))
     writeFileSync(file, toJsonText(subject))
@@ -193,7 +193,7 @@ function fileNameOf(subject: string): string {
 }
 
 function replaceFile(path: string, content: object): void {
-  mkdirSync(dirname(path), { recursive: true })
+  createDirectories(dirname(path))
   writeFileSync(`${path}${PARTIAL_SUFFIX}`, toJsonText(content))
   sync(`${path}${PARTIAL_SUFFIX}`)
   renameSync(`${path}${PARTIAL_SUFFIX}`, path)

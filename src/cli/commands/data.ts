@@ -1,7 +1,7 @@
 import { BrokerError } from '../../broker/broker-error.ts'
-import type { OnProgress } from '../../broker/embedded/maintenance/online-copy.ts'
+import type { OnProgress } from '../../broker/embedded/maintenance/backup.ts'
 import { messageOf } from '../../common/errors.ts'
-import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
+import { type Command, type ExitCode, parseArguments, parseVerb, UsageError } from '../command.ts'
 import { backupText, repairText, restoreText, verifyText } from '../data/maintenance-report.ts'
 import { createProgressBar } from '../terminal/progress-bar.ts'
 
@@ -14,7 +14,8 @@ const OPTIONS = {
 } as const
 
 type Values = ReturnType<typeof parseArguments<typeof OPTIONS>>['values']
-type Verb = 'verify' | 'repair' | 'backup' | 'restore'
+const VERBS = ['verify', 'repair', 'backup', 'restore'] as const
+type Verb = (typeof VERBS)[number]
 /** What is printed; `isGood` decides the exit code. */
 type Outcome = { readonly report: object; readonly text: string; readonly isGood: boolean }
 
@@ -26,8 +27,8 @@ export const dataCommand: Command = {
 
 Maintains the data directory of an embedded broker (weir … --data DIR).
 
-  verify   compares all files with their checksums; exit code 1 when DIR is damaged
-  repair   rebuilds DIR from everything that is readable and lists what is lost by topic, partition and offsets (exit
+  verify   compares all data with its checksums; exit code 1 when DIR is damaged
+  repair   rebuilds DIR from everything that is intact and lists what is lost by topic, partition and offsets (exit
            code 1 when records are lost); the damaged files are kept in DIR/damaged-TIME
   backup   copies a consistent snapshot of DIR to BACKUP, a new directory, and verifies the copy
   restore  verifies BACKUP and copies it to DIR
@@ -60,10 +61,10 @@ Exit codes: 0 done, 1 the answer is no, 2 wrong usage, 3 undecided, such as when
   },
 }
 
-function parse([verb, directory, ...more]: readonly string[], values: Values) {
-  if (!isVerb(verb) || directory === undefined) {
-    throw new UsageError('expected a command and a directory: weir data verify DIR, or repair, backup or restore')
-  }
+function parse([word, directory, ...more]: readonly string[], values: Values) {
+  const usage = 'a command and a directory: weir data verify DIR, or repair, backup or restore'
+  const verb = parseVerb('data', word, VERBS, usage)
+  if (directory === undefined) throw new UsageError(`expected ${usage}`)
   if (more.length > 0) throw new UsageError(`weir data ${verb} takes one directory: '${more[0]}' is unexpected`)
   if (values.output !== 'text' && values.output !== 'json') {
     throw new UsageError(`--output ${values.output}: expected text or json`)
@@ -82,31 +83,27 @@ function parse([verb, directory, ...more]: readonly string[], values: Values) {
   return { verb, directory }
 }
 
-function isVerb(text: string | undefined): text is Verb {
-  return text === 'verify' || text === 'repair' || text === 'backup' || text === 'restore'
-}
-
 async function run(verb: Verb, directory: string, values: Values, onProgress: OnProgress): Promise<Outcome> {
   const nowMs = Date.now()
   switch (verb) {
     case 'verify': {
       const { verifyDirectory } = await import('../../broker/embedded/maintenance/verify.ts')
-      const report = await verifyDirectory(directory, nowMs, onProgress)
+      const report = verifyDirectory(directory)
       return { report, text: verifyText(report), isGood: report.faults.length === 0 }
     }
     case 'repair': {
       const { repair } = await import('../../broker/embedded/maintenance/repair.ts')
-      const report = await repair(directory, nowMs, onProgress)
+      const report = repair(directory, nowMs, onProgress)
       return { report, text: repairText(report), isGood: report.lost.length === 0 && report.notes.length === 0 }
     }
     case 'backup': {
       const { backUp } = await import('../../broker/embedded/maintenance/backup.ts')
-      const report = await backUp(directory, values.to!, nowMs, onProgress)
+      const report = await backUp(directory, values.to!, onProgress)
       return { report, text: backupText(report), isGood: true }
     }
     case 'restore': {
       const { restore } = await import('../../broker/embedded/maintenance/restore.ts')
-      const report = await restore(values.from!, directory, { replaces: values.replace, nowMs, onProgress })
+      const report = restore(values.from!, directory, { replaces: values.replace, nowMs })
       return { report, text: restoreText(report), isGood: true }
     }
   }

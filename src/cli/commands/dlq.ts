@@ -2,9 +2,10 @@ import type { Broker } from '../../broker/broker.ts'
 import { type DeadLetterRecord, parseDeadLetter } from '../../dead-letters/dead-letter.ts'
 import { readToEnd } from '../../dead-letters/read-to-end.ts'
 import { replayDeadLetters, replayGroupOf } from '../../dead-letters/replay.ts'
-import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
+import { recordTopicAccess } from '../../worker/main.ts'
+import { type Command, type ExitCode, parseArguments, parseVerb, UsageError } from '../command.ts'
 import { deadLetterJson, formatDeadLetter } from '../dead-letters/format-dead-letter.ts'
-import { PROGRAM_OPTIONS } from '../program-options.ts'
+import { PROGRAM_OPTIONS, readProgramSettings } from '../program-options.ts'
 import { printableText } from '../terminal/printable-text.ts'
 import { withBroker } from '../with-broker.ts'
 
@@ -34,7 +35,8 @@ console has replayed.
   --to TOPIC        replay to this topic instead of the original one
   --from-beginning  replay records again that were replayed before
   --dry-run         count what would be replayed, list what cannot be, and write nothing
-  --config FILE     settings of the Kafka client (.properties); --set KEY=VALUE sets one
+  --config FILE     settings of the Kafka client (.properties), and those with which a worker has other topics than the usual ones,
+                    to which nothing is replayed (connector.topics.denied, config.storage.topic, …); --set KEY=VALUE sets one
 
 Exit codes: 0 done, 1 the topic does not exist or has records that cannot be replayed, 2 wrong usage, 3 undecided, such as when
 the broker does not respond.
@@ -43,10 +45,10 @@ the broker does not respond.
 
   async run(args) {
     const { values, positionals } = parseArguments(args, OPTIONS)
-    const [verb, topic, ...more] = positionals
-    if ((verb !== 'show' && verb !== 'replay') || topic === undefined || more.length > 0) {
-      throw new UsageError('expected weir dlq show TOPIC or weir dlq replay TOPIC')
-    }
+    const [word, topic, ...more] = positionals
+    const usage = 'weir dlq show TOPIC or weir dlq replay TOPIC'
+    const verb = parseVerb('dlq', word, ['show', 'replay'], usage)
+    if (topic === undefined || more.length > 0) throw new UsageError(`expected ${usage}`)
     return withBroker(values, { createsData: false }, async (broker) => {
       if (!(await broker.topics.describe(topic))) return printError(`topic '${topic}' does not exist`)
       return verb === 'show' ? show(broker, topic, values) : replayAll(broker, topic, values)
@@ -68,9 +70,14 @@ async function show(broker: Broker, topic: string, values: Values): Promise<Exit
 
 async function replayAll(broker: Broker, topic: string, values: Values): Promise<ExitCode> {
   const isDryRun = values['dry-run'] === true
+  const access = recordTopicAccess(readProgramSettings(values))
   const { replayed, rejected, skipped } = await replayDeadLetters(broker, {
     topic,
     targetTopic: values.to,
+    targetProblem: (target) =>
+      access.allows('write', target)
+        ? undefined
+        : `its topic is '${target}', which a program uses for itself: choose another topic with --to`,
     matches: matcherOf(values),
     groupId: replayGroupOf(topic, values.connector, values.stage),
     fromBeginning: values['from-beginning'] === true,

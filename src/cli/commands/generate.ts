@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createRegistryClient } from '../../clients/registry-client.ts'
 import { createWorkerClient } from '../../clients/worker-client.ts'
+import { createDirectories } from '../../common/create-directories.ts'
 import { manifestDirectoryOf } from '../../operator/simulation.ts'
 import { loadPlugins, secretKeysOf } from '../../worker/main.ts'
 import { collectArchive } from '../archive/collect-archive.ts'
@@ -85,7 +86,7 @@ function write(directory: string, generated: readonly GeneratedManifests[]): 0 |
   const { problems } = manifestDirectoryOf(all)
   const files = all.filter(({ path }) => !problems.some(({ file }) => file === path))
   for (const { path, text } of files) {
-    mkdirSync(join(directory, dirname(path)), { recursive: true })
+    createDirectories(join(directory, dirname(path)))
     writeFileSync(join(directory, path), text)
   }
   const secrets = generated.flatMap((one) => one.secrets)

@@ -1,9 +1,11 @@
 import { messageOf } from '../../common/errors.ts'
+import { HttpAgent, readText } from '../../common/http-agent.ts'
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
 
 /** The default ports of operator, registry and worker. */
 const DEFAULT_URLS = [8080, 8081, 8083].map((port) => `http://127.0.0.1:${port}`)
 const TIMEOUT_MS = 3_000
+const BODY_BYTES_MAX = 64 * 1024
 
 export const healthCommand: Command = {
   help: `usage: weir health [URL]…
@@ -34,17 +36,19 @@ type HealthCheck = { readonly isListening: boolean; readonly problem: string | u
 
 async function checkHealth(base: string): Promise<HealthCheck> {
   const url = `${base}/healthz`
+  const agent = new HttpAgent()
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
-    const problem = response.ok
-      ? undefined
-      : `${url} responds with ${response.status}: ${(await response.text()).trim()}`
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    const response = await agent.send({ method: 'GET', url: new URL(url), headers: {}, signal })
+    const body = await readText(response, BODY_BYTES_MAX)
+    const problem = response.status === 200 ? undefined : `${url} responds with ${response.status}: ${body.trim()}`
     return { isListening: true, problem }
   } catch (error) {
-    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
-    const isRefused = (cause as NodeJS.ErrnoException).code === 'ECONNREFUSED'
+    const isRefused = (error as NodeJS.ErrnoException).code === 'ECONNREFUSED'
     // A program that accepts the connection but does not respond in time listens, and is unhealthy.
-    return { isListening: !isRefused, problem: `${url} does not respond: ${messageOf(cause)}` }
+    return { isListening: !isRefused, problem: `${url} does not respond: ${messageOf(error)}` }
+  } finally {
+    agent.close()
   }
 }
 

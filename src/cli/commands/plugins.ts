@@ -1,17 +1,20 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { packageVersion } from '../../common/package-version.ts'
 import { commaSeparated, type Setting } from '../../config/settings.ts'
 import { settingsFromFile } from '../../config/settings-sources.ts'
-import { MAVEN_CENTRAL } from '../../java/maven/maven-repository.ts'
+import { packagedHostDirectory } from '../../java/java-runtime.ts'
+import { MAVEN_CENTRAL } from '../../java/maven/coordinates.ts'
 import { type CatalogEntry, listedName, pluginNames } from '../../plugins/plugin-catalog.ts'
 import type { PluginDescriptor } from '../../plugins/plugin-descriptor.ts'
 import { renderReference } from '../../sdk/index.ts'
 import { type LoadedPlugins, loadPlugins } from '../../worker/main.ts'
-import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
+import { type Command, type ExitCode, orMeant, parseArguments, parseVerb, UsageError } from '../command.ts'
 import { installJavaPlugins } from '../plugins/install-java-plugins.ts'
 import { SCAFFOLD_KINDS, type ScaffoldKind, scaffoldPlugin } from '../plugins/plugin-scaffold.ts'
 import { formatColumns } from '../terminal/columns.ts'
+import { printableText } from '../terminal/printable-text.ts'
 
 const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
@@ -19,7 +22,8 @@ const OPTIONS = {
   config: { type: 'string' },
   json: { type: 'boolean' },
   kind: { type: 'string' },
-  repository: { type: 'string' },
+  repository: { type: 'string', multiple: true },
+  settings: { type: 'string' },
 } as const
 
 type Values = ReturnType<typeof parseArguments<typeof OPTIONS>>['values']
@@ -27,36 +31,54 @@ type Values = ReturnType<typeof parseArguments<typeof OPTIONS>>['values']
 export const pluginsCommand: Command = {
   help: `usage: weir plugins list [--plugin-path PATH]… [--config FILE] [--json]
        weir plugins describe NAME [--plugin-path PATH]… [--config FILE]
-       weir plugins install GROUP:ARTIFACT:VERSION… [--plugin-path DIR] [--config FILE] [--repository URL]
+       weir plugins install GROUP:ARTIFACT:VERSION… [--plugin-path DIR] [--config FILE] [--repository URL]… [--settings FILE]
        weir plugins new NAME [--kind ${SCAFFOLD_KINDS.join('|')}]
 
 list prints all connectors, converters, transforms and predicates that a worker would find, and why a plugin could not be
 loaded. A Java class that cannot be loaded is a warning, as in Kafka Connect, and does not change the exit code. describe prints the configuration reference of one plugin. install downloads Java plugins with their dependencies from
-a Maven repository, each into a directory of its own, and verifies the checksums. new creates a plugin of your own with a test that
+Maven repositories, each into a directory of its own, and verifies the checksums; it needs Java and the Java host. new creates a plugin of your own with a test that
 passes.
 
   --plugin-path PATH  a module, an npm package, a jar, or a directory of those, as in a worker's plugin.path;
                       for install, the directory to install to; default: the first one of --config, or plugins
   --config FILE       a worker's settings file, to use its plugin.path and the keys about plugins and Java
   --kind KIND         kind of the new plugin; default: source
-  --repository URL    the Maven repository; default: the environment variable MAVEN_REPOSITORY, or else Maven Central
+  --repository URL    a Maven repository, also several, or ID::URL for the ID that it has in settings.xml; default: the
+                      environment variable MAVEN_REPOSITORY, or else Maven Central
+  --settings FILE     Maven's settings.xml with mirrors, credentials and proxies; default: ~/.m2/settings.xml
   --json              print the list as JSON
 
-Exit codes: 0 done, 1 a plugin does not exist or cannot be loaded or installed, 2 wrong usage, 3 the repository is unavailable.`,
+Exit codes: 0 done, 1 a plugin does not exist or cannot be loaded or installed, 2 wrong usage, 3 the repository is unavailable.
+
+  weir plugins describe FileStreamSink`,
 
   async run(args) {
     const { values, positionals } = parseArguments(args, OPTIONS)
-    const [verb, name, ...more] = positionals
-    if (verb === 'install' && name !== undefined) {
-      const repository = values.repository ?? (process.env['MAVEN_REPOSITORY'] || MAVEN_CENTRAL)
-      return installJavaPlugins({ plugins: [name, ...more], repository, pluginPath: installDirectory(values) })
-    }
+    const [word, name, ...more] = positionals
+    const usage = 'weir plugins list, describe NAME, install GROUP:ARTIFACT:VERSION or new NAME'
+    const verb = parseVerb('plugins', word, ['list', 'describe', 'install', 'new'], usage)
+    if (verb === 'install' && name !== undefined) return install([name, ...more], values)
     if (more.length > 0) throw new UsageError(`weir plugins ${verb} takes one name: '${more[0]}' is unexpected`)
     if (verb === 'list' && name === undefined) return list(await load(values), values.json === true)
     if (verb === 'describe' && name !== undefined) return describe(name, await load(values))
     if (verb === 'new' && name !== undefined) return create(name, kindOf(values.kind))
-    throw new UsageError('expected weir plugins list, describe NAME, install GROUP:ARTIFACT:VERSION or new NAME')
+    throw new UsageError(`expected ${usage}`)
   },
+}
+
+function install(plugins: readonly string[], values: Values): Promise<ExitCode> {
+  const { repository, settings } = values
+  if (settings !== undefined && !existsSync(settings))
+    throw new UsageError(`--settings ${settings}: there is no such file`)
+  const setting = (key: string) => settingsOf(values).findLast((one) => one.key === key)?.value ?? ''
+  return installJavaPlugins({
+    plugins,
+    repositories: repository ?? [process.env['MAVEN_REPOSITORY'] || MAVEN_CENTRAL],
+    settingsFile: settings ?? join(homedir(), '.m2/settings.xml'),
+    pluginPath: installDirectory(values),
+    javaHome: setting('java.home'),
+    hostDirectory: setting('java.host.directory') || packagedHostDirectory(),
+  })
 }
 
 function load(values: Values): Promise<LoadedPlugins> {
@@ -105,7 +127,9 @@ function describe(name: string, { catalog }: LoadedPlugins): ExitCode {
   const found = all.filter((plugin) => catalog.find(plugin.kind, name) === plugin || bareName(plugin) === name)
   const [plugin, ...others] = found
   if (plugin === undefined) {
-    process.stderr.write(`plugin '${name}' not found: weir plugins list shows all plugins\n`)
+    const names = all.flatMap((one) => [bareName(one), ...pluginNames(one)]).filter((known) => known !== undefined)
+    const hint = orMeant(name, names, 'weir plugins list shows all plugins')
+    process.stderr.write(`plugin '${printableText(name)}' not found: ${hint}\n`)
     return 1
   }
   const variants = others.filter((other) => other.kind === plugin.kind && bareName(other) === bareName(plugin))

@@ -1,5 +1,4 @@
-import { OWNER_KEY } from '../../clients/worker-client.ts'
-import { type SecretSetting, secretSettingsOf } from '../manifests/secret-settings.ts'
+import { divideConfig, type SecretKeyFinder, type SecretSetting } from '../manifests/secret-settings.ts'
 import type { ConversionReport } from './conversion-report.ts'
 import type { ConnectorDraft } from './drafts.ts'
 
@@ -15,9 +14,6 @@ export type BuiltConnector = {
   readonly secret: SecretToCreate | undefined
 }
 
-/** Whether a configuration key holds a secret, by its name and by the plugins of the configuration. */
-export type SecretKeyFinder = (config: Readonly<Record<string, string>>) => (key: string) => boolean
-
 /** The `spec` of a Connector. Values that are secrets are replaced by references to a Secret. */
 export function buildConnector(
   draft: ConnectorDraft,
@@ -25,18 +21,12 @@ export function buildConnector(
   secretKeysOf: SecretKeyFinder,
   report: ConversionReport,
 ): BuiltConnector {
-  const config = new Map(draft.config)
-  const take = (key: string): string | undefined => {
-    const value = config.get(key)
-    config.delete(key)
-    return value
-  }
   const { class: className, version, tasksMax, ...others } = draft.spec
   const given = { class: className, version, tasksMax }
   const inConfig = {
-    class: take('connector.class'),
-    version: take('connector.plugin.version'),
-    tasksMax: tasksMaxOf(take('tasks.max'), draft, report),
+    class: draft.config.get('connector.class'),
+    version: draft.config.get('connector.plugin.version'),
+    tasksMax: tasksMaxOf(draft.config.get('tasks.max'), draft, report),
   }
   for (const field of ['class', 'version', 'tasksMax'] as const) {
     const [own, other] = [given[field], inConfig[field]]
@@ -48,22 +38,26 @@ export function buildConnector(
       `declares ${field} twice: ${own} is used, not ${other}`,
     )
   }
-  take('name')
-  take(OWNER_KEY)
-  const isSecretKey = secretKeysOf(Object.fromEntries(draft.config))
-  const secretKeys = secretSettingsOf(config, (key) => draft.secretKeys?.has(key) === true || isSecretKey(key))
-  for (const { configKey } of secretKeys) config.delete(configKey)
+  const usedClass = given.class ?? inConfig.class
+  const classSetting = usedClass === undefined ? {} : { 'connector.class': usedClass }
+  const { plain, secrets: secretKeys } = divideConfig(
+    { ...Object.fromEntries(draft.config), ...classSetting },
+    (config) => {
+      const isSecretKey = secretKeysOf(config)
+      return (key) => draft.secretKeys?.has(key) === true || isSecretKey(key)
+    },
+  )
   const secretName = `${name.slice(0, SECRET_NAME_MAX)}-secrets`
   const { connectorName } = draft
   return {
     spec: {
       workerRef: draft.workerRef === undefined ? undefined : { name: draft.workerRef },
       name: connectorName === name ? undefined : connectorName,
-      class: given.class ?? inConfig.class,
+      class: usedClass,
       version: given.version ?? inConfig.version,
       tasksMax: given.tasksMax ?? inConfig.tasksMax,
       ...others,
-      config: config.size === 0 ? undefined : Object.fromEntries(config),
+      config: Object.keys(plain).length === 0 ? undefined : plain,
       valuesFrom:
         secretKeys.length === 0
           ? undefined

@@ -1,6 +1,7 @@
 import { API_VERSION, parseResource } from '../../operator/main.ts'
 import { objectNamesOf } from '../manifests/resource-names.ts'
-import { buildConnector, type SecretKeyFinder, type SecretToCreate } from './build-connector.ts'
+import type { SecretKeyFinder } from '../manifests/secret-settings.ts'
+import { buildConnector, type SecretToCreate } from './build-connector.ts'
 import type { ConversionReport } from './conversion-report.ts'
 import type { ResourceDraft, SubjectDraft } from './drafts.ts'
 import { mergeSubjects } from './merge-subjects.ts'

@@ -1,3 +1,4 @@
+import { messageOf } from '../../common/errors.ts'
 import { type BuildOptions, type BuiltManifests, buildManifests } from './build-manifests.ts'
 import { readerOfNeighbors, type Source } from './conversion-context.ts'
 import { type ConversionFinding, ConversionReport } from './conversion-report.ts'
@@ -42,7 +43,11 @@ type InputContent = {
 
 function readDocuments({ file, bytes }: ConversionFile, from: Source | undefined): InputContent {
   if (isProperties(file, bytes, from)) {
-    return { documents: [readPropertiesDocument(bytes, file)], terraform: [], errors: [] }
+    try {
+      return { documents: [readPropertiesDocument(bytes, file)], terraform: [], errors: [] }
+    } catch (error) {
+      return { documents: [], terraform: [], errors: [{ file, line: 1, message: messageOf(error) }] }
+    }
   }
   const text = decodeUtf8(bytes)
   if (text === undefined) {
@@ -60,7 +65,7 @@ function readDocuments({ file, bytes }: ConversionFile, from: Source | undefined
 /** Standard input has no name: with `--from connect`, it is JSON or properties. */
 function isProperties(file: string, bytes: Buffer, from: Source | undefined): boolean {
   if (/\.properties$/i.test(file)) return true
-  return from === 'connect' && file === STDIN && !/^\s*[[{]/.test(bytes.toString('latin1', 0, 1024))
+  return from === 'connect' && file === STDIN && !/^(?:\xef\xbb\xbf)?\s*[[{]/.test(bytes.toString('latin1', 0, 1024))
 }
 
 /** Standard input has no name: with `--from terraform`, it is JSON or HashiCorp's configuration language. */

@@ -118,7 +118,7 @@ function objectsOf(document: SourceDocument, report: ConversionReport): readonly
   }
   if (Array.isArray(value)) {
     return value.flatMap((item: unknown, at) =>
-      isFields(item) ? [{ document, path: [at], fields: item }] : wrong([at]),
+      isFields(item) ? [{ document, path: [at], fields: writtenFields(document, [at], item) }] : wrong([at]),
     )
   }
   if (!isFields(value)) return wrong([])
@@ -143,7 +143,17 @@ function connectorsOf(document: SourceDocument, value: Fields): readonly Located
     const initialState = state === 'PAUSED' || state === 'STOPPED' ? { initial_state: state } : {}
     return [{ document, path: [name, 'info'], fields: { ...member['info'], ...initialState } }]
   })
-  return members.length > 0 && expanded.length === members.length ? expanded : [{ document, path: [], fields: value }]
+  if (members.length > 0 && expanded.length === members.length) return expanded
+  return [{ document, path: [], fields: writtenFields(document, [], value) }]
+}
+
+/** Kafka Connect keeps the text of a number in the JSON of a configuration. */
+function writtenFields({ writtenValue }: SourceDocument, path: readonly number[], fields: Fields): Fields {
+  if (!isConnectConfig(fields) || writtenValue === undefined) return fields
+  const [at] = path
+  const whole = writtenValue()
+  const written = at === undefined ? whole : (whole as readonly unknown[])[at]
+  return isFields(written) ? written : fields
 }
 
 function isKept({ apiVersion, kind }: Fields): boolean {

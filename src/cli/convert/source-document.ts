@@ -5,6 +5,8 @@ import { parseYamlDocuments } from '../../common/yaml-documents.ts'
 export type SourceDocument = {
   readonly file: string
   readonly value: unknown
+  /** The value with numbers as the texts that they are written as. Undefined: the format has texts only. */
+  readonly writtenValue?: () => unknown
   /** The line, from 1, of the field or of its nearest existing parent. */
   lineOf(path: DocumentPath): number
 }
@@ -18,12 +20,12 @@ export type SourceContent = { readonly documents: readonly SourceDocument[]; rea
 export function readYamlDocuments(text: string, file: string): SourceContent {
   const documents: SourceDocument[] = []
   const errors: SourceError[] = []
-  for (const { value, error, positionOf } of parseYamlDocuments(text, { exactIntegers: true })) {
+  for (const { value, writtenValue, error, positionOf } of parseYamlDocuments(text, { exactIntegers: true })) {
     if (error !== undefined) {
       const message = `is not valid YAML: ${error.message}${templateHint(text)}`
       errors.push({ file, line: error.line, message })
     } else if (value !== null) {
-      documents.push({ file, value, lineOf: (path) => positionOf(path, { atKey: true }).line })
+      documents.push({ file, value, writtenValue, lineOf: (path) => positionOf(path, { atKey: true }).line })
     }
   }
   return { documents, errors }

@@ -5,15 +5,12 @@ import type { VerifyReport } from '../../broker/embedded/maintenance/verify.ts'
 
 type Range = RepairReport['lost'][number]
 
-export function verifyText({ directory, isInUse, faults, damaged }: VerifyReport): string {
+export function verifyText({ directory, isInUse, faults, ranges }: VerifyReport): string {
   if (faults.length === 0) {
-    const checked = isInUse
-      ? 'in use by a program: all pages match their checksums; records were not decoded'
-      : 'all pages, batches and record counts match'
-    return `${directory} is not damaged (${checked})`
+    return `${directory} is not damaged${isInUse ? ' (it is in use by a program)' : ''}: all rows and batches match their checksums`
   }
   const lines = faults.map(({ file, message }) => `${file} ${message}`)
-  return [`${directory} is damaged`, ...lines, ...damaged.map((range) => `affected: ${rangeText(range)}`)].join('\n')
+  return [`${directory} is damaged`, ...lines, ...ranges.map((range) => `affected: ${rangeText(range)}`)].join('\n')
 }
 
 export function repairText({ directory, isSound, damaged, batches, lost, notes }: RepairReport): string {

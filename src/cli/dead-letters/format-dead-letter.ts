@@ -1,5 +1,5 @@
 import { type DeadLetterRecord, ownHeaders } from '../../dead-letters/dead-letter.ts'
-import { textOfBytes } from '../../dead-letters/payload-text.ts'
+import { textOfBytes } from '../../records/payload-text.ts'
 
 const PREVIEW_LENGTH_MAX = 200
 

@@ -18,6 +18,7 @@ const HINTS: Readonly<Record<string, string>> = {
   ReferenceNotFound: 'declare the Subject in the same namespace, or refer to an existing subject by name and version',
   ReferencePending: 'mend the referenced Subject first',
   WaitingForSubject: 'declare the Subject in the same namespace, or mend it',
+  PluginNotFound: 'install it in a directory of plugin.path of the workers, for example with weir plugins install',
   WaitingForInput: 'declare the ConfigMap in this directory; what depends on it was not checked',
 }
 
@@ -52,7 +53,7 @@ export function checkResultOf(
 }
 
 function findingsAbout(
-  { key, verdict, advice, missingReferences }: SimulatedResource,
+  { key, verdict, advice, ineffective, missingReferences }: SimulatedResource,
   directory: ManifestDirectory,
 ): readonly CheckFinding[] {
   const finding = (severity: Severity, rule: string, message: string, ...fields: string[]): CheckFinding => {
@@ -60,7 +61,10 @@ function findingsAbout(
     const position = directory.locate(key, ...fields)
     return { ...position, severity, rule, resource: key, message, ...(hint !== undefined && { hint }) }
   }
-  const warnings = advice.map((message) => finding('warning', 'Advice', message, 'spec.mode'))
+  const warnings = [
+    ...advice.map((message) => finding('warning', 'Advice', message, 'spec.mode')),
+    ...ineffective.map((message) => finding('warning', 'UnknownKey', message, 'spec.config')),
+  ]
   switch (verdict.kind) {
     case 'accepted':
       return warnings

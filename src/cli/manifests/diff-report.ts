@@ -1,5 +1,6 @@
 import type { RuntimeChange, SimulatedResource } from '../../operator/simulation.ts'
 import { printableText } from '../terminal/printable-text.ts'
+import type { SecretKeyFinder } from './secret-settings.ts'
 import { withoutSecrets } from './secret-values.ts'
 
 export type PlannedChange = {
@@ -12,11 +13,16 @@ export type PlannedChange = {
 }
 
 /** What applying the manifests changes in the runtimes. */
-export function plannedChanges(outcomes: readonly SimulatedResource[]): readonly PlannedChange[] {
-  return outcomes.flatMap(({ key, changes }) => changes.map((change) => ({ resource: key, ...plannedChange(change) })))
+export function plannedChanges(
+  outcomes: readonly SimulatedResource[],
+  secretKeysOf: SecretKeyFinder,
+): readonly PlannedChange[] {
+  return outcomes.flatMap(({ key, changes }) =>
+    changes.map((change) => ({ resource: key, ...plannedChange(change, secretKeysOf) })),
+  )
 }
 
-function plannedChange(change: RuntimeChange): Omit<PlannedChange, 'resource'> {
+function plannedChange(change: RuntimeChange, secretKeysOf: SecretKeyFinder): Omit<PlannedChange, 'resource'> {
   const planned = (action: PlannedChange['action'], description: string, restarts = false) => {
     return { action, restarts, description }
   }
@@ -38,7 +44,7 @@ function plannedChange(change: RuntimeChange): Omit<PlannedChange, 'resource'> {
     case 'create-connector':
       return planned('create', `create connector ${change.connector}, ${change.state.toLowerCase()}`)
     case 'update-connector':
-      return planned('update', `change connector ${change.connector}: ${changedKeysOf(change)}`, true)
+      return planned('update', `change connector ${change.connector}: ${changedKeysOf(change, secretKeysOf)}`, true)
     case 'set-state':
       return planned('update', `set the state of connector ${change.connector} to ${change.state}`)
     case 'restart-connector':
@@ -56,9 +62,15 @@ function nameOf(scope: string | undefined): string {
   return scope === undefined ? 'the registry' : scope
 }
 
-function changedKeysOf({ before, after }: Extract<RuntimeChange, { do: 'update-connector' }>): string {
+function changedKeysOf(
+  { before, after }: Extract<RuntimeChange, { do: 'update-connector' }>,
+  secretKeysOf: SecretKeyFinder,
+): string {
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
-  const [old, now] = [withoutSecrets(before), withoutSecrets(after)]
+  const [wasSecret, isSecret] = [secretKeysOf(before), secretKeysOf(after)]
+  // A value of a setting that was secret may be in the new configuration of another class.
+  const isAnySecret = (key: string) => wasSecret(key) || isSecret(key)
+  const [old, now] = [withoutSecrets(before, isAnySecret), withoutSecrets(after, isAnySecret)]
   const shown = (value: string | undefined) => (value === undefined ? 'absent' : JSON.stringify(value))
   return keys
     .filter((key) => before[key] !== after[key])

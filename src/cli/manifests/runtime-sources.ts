@@ -17,6 +17,7 @@ import {
 import type { ConfigValidator } from '../../worker/config-validator.ts'
 import { readArchive } from '../archive/archive-files.ts'
 import { UsageError } from '../command.ts'
+import { installCommand } from '../plugins/known-coordinates.ts'
 import { CONNECTION_HELP, CONNECTION_OPTIONS, type ConnectionValues, endpointOf } from '../runtime-connection.ts'
 
 /** Options of the commands that apply manifests to a simulation of the runtimes. */
@@ -200,7 +201,9 @@ class InstalledPlugins implements WorkerReader {
     )
     const validator = await this.#validator
     if (!validator.has(plugin)) {
-      const message = `the connector class '${plugin}' is not installed on this machine: give --worker URL, or --plugin-path`
+      const message =
+        `the connector class '${plugin}' is not installed on this machine: run '${installCommand(plugin)}' and give ` +
+        '--plugin-path DIR, or give --worker URL'
       throw new RequestError(0, 0, message, { retriable: true })
     }
     try {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { OWNER_KEY } from '../../clients/worker-client.ts'
 import { type SecretReason, secretReasonOf } from './secret-values.ts'
 
 /** A setting whose value belongs into a Secret. */
@@ -9,19 +10,39 @@ export type SecretSetting = {
   readonly reason: SecretReason
 }
 
+/** Settings that are fields of `spec`, or that a resource adds itself. */
+const FIELDS: ReadonlySet<string> = new Set([
+  'name',
+  'connector.class',
+  'tasks.max',
+  'connector.plugin.version',
+  OWNER_KEY,
+])
 const INVALID_IN_KEY = /[^-._a-zA-Z0-9]/g
 const KEY_LENGTH_MAX = 253
 const HASH_LENGTH = 8
 
-/** The settings whose values must not be written to a file, each with its own key of a Secret. */
-export function secretSettingsOf(
-  config: Iterable<readonly [key: string, value: string]>,
-  isSecret: (key: string) => boolean,
-): readonly SecretSetting[] {
-  return [...config].flatMap(([configKey, value]) => {
+/** Whether a configuration key holds a secret, by its name and by the plugins that the configuration names. */
+export type SecretKeyFinder = (config: Readonly<Record<string, string>>) => (key: string) => boolean
+
+/**
+ * Divides a configuration as a worker has it, with the class of the connector, into the settings that a manifest has in
+ * `spec.config` and those whose values must not be written to a file. Fields of `spec` are in neither.
+ */
+export function divideConfig(
+  config: Readonly<Record<string, string>>,
+  secretKeysOf: SecretKeyFinder,
+): { readonly plain: Readonly<Record<string, string>>; readonly secrets: readonly SecretSetting[] } {
+  const isSecret = secretKeysOf(config)
+  const plain: Record<string, string> = {}
+  const secrets: SecretSetting[] = []
+  for (const [configKey, value] of Object.entries(config)) {
+    if (FIELDS.has(configKey)) continue
     const reason = secretReasonOf(configKey, value, isSecret)
-    return reason === undefined ? [] : [{ configKey, secretKey: secretKeyFor(configKey), reason }]
-  })
+    if (reason === undefined) plain[configKey] = value
+    else secrets.push({ configKey, secretKey: secretKeyFor(configKey), reason })
+  }
+  return { plain, secrets }
 }
 
 /** A key that a Secret may have. A changed one contains a hash, because two settings may differ in these characters only. */

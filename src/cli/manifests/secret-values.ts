@@ -45,12 +45,15 @@ export function secretReasonOf(
   return [...rest.matchAll(TOKEN)].some(([token]) => looksRandom(token)) ? 'random' : undefined
 }
 
-/** A copy of a configuration that may be printed: secrets are masked. */
-export function withoutSecrets(config: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+/** A copy of a configuration that may be printed: secrets are masked. `isSecret` decides about keys. */
+export function withoutSecrets(
+  config: Readonly<Record<string, string>>,
+  isSecret: (key: string) => boolean,
+): Readonly<Record<string, string>> {
   // Kafka Connect may have stored a null.
   const texts = Object.fromEntries(Object.entries(config).map(([key, value]) => [key, String(value)]))
-  const masked = Object.entries(maskConfig(texts)).map(([key, value]) => {
-    const reason = secretReasonOf(key, value)
+  const masked = Object.entries(maskConfig(texts, isSecret)).map(([key, value]) => {
+    const reason = secretReasonOf(key, value, isSecret)
     return [key, reason === 'format' || reason === 'random' ? MASK : value]
   })
   return Object.fromEntries(masked)

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
+import { createDirectories } from '../../common/create-directories.ts'
 
 type Written = {
   readonly kind: string
@@ -41,7 +42,7 @@ export function writeManifests(
   const conflicts = files.filter(({ path, text }) => existsSync(path) && readFileSync(path, 'utf8') !== text)
   if (conflicts.length > 0 && !overwrite) return conflicts.map(({ path }) => path)
   for (const { path, text } of files) {
-    mkdirSync(dirname(path), { recursive: true })
+    createDirectories(dirname(path))
     writeFileSync(path, text)
   }
   return []

@@ -1,10 +1,8 @@
 import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { returnMemoryWhenIdle } from '../../common/idle-memory.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { type ExitCode, UsageError } from '../command.ts'
 import { endProcess } from './end-process.ts'
-import { startMainThreadWatchdog } from './main-thread-watchdog.ts'
 import { waitForStopSignal } from './stop-signal.ts'
 
 /** The chart's termination grace period is 30 s, of which the preStop hook uses 3 s. */
@@ -26,11 +24,10 @@ export type ProgramOptions = {
 
 /**
  * Runs a program until a stop signal or a failure. The process is ended forcibly when the program takes longer than
- * `gracePeriodMs` to stop, and when its main thread is blocked for that time.
+ * `gracePeriodMs` to stop.
  */
 export async function runProgram({ logger, gracePeriodMs, start }: ProgramOptions): Promise<ExitCode> {
   const stopSignal = waitForStopSignal(gracePeriodMs, logger)
-  startMainThreadWatchdog(gracePeriodMs, logger)
   const startAborted = stopSignal.then(async (signal) => {
     await sleep(START_TIMEOUT_MS)
     return signal
@@ -41,7 +38,6 @@ export async function runProgram({ logger, gracePeriodMs, start }: ProgramOption
     logger.warn({ signal: running }, 'stop signal during start: ending the process')
     endProcess(128 + constants.signals[running])
   }
-  returnMemoryWhenIdle()
   const failure = await Promise.race([stopSignal.then(() => undefined), failed.promise])
   if (failure) forceExitAfterFailure(gracePeriodMs, logger)
   await running.stop()

@@ -4,7 +4,7 @@ import { createWorkerClient, type WorkerClient } from '../../clients/worker-clie
 import { messageOf } from '../../common/errors.ts'
 import { mapConcurrently } from '../../common/map-concurrently.ts'
 import { pluginNames } from '../../plugins/plugin-catalog.ts'
-import { ShippedPlugins } from '../../plugins/shipped-plugins.ts'
+import { shippedPlugins } from '../../plugins/shipped-plugins.ts'
 import { collectConnectors } from '../collect-connectors.ts'
 import { type GroupConnectors, type WorkerTakeoverInput, workerUrl } from './worker-takeover.ts'
 
@@ -26,7 +26,7 @@ export async function readWorkerGroup(
   const group = await broker.groups.describe(groupId)
   const known = new Set(await broker.topics.list())
   const members = group.members.map(({ metadata }) => ({ url: workerUrl(metadata), ...(tls && { tls }) }))
-  const names = new Set(new ShippedPlugins().descriptors.flatMap((plugin) => pluginNames(plugin)))
+  const names = new Set((await shippedPlugins()).flatMap(pluginNames))
   return {
     group,
     ...(await readConnectors(worker === undefined ? members : [worker])),

@@ -1,5 +1,6 @@
 import type { GroupDescription } from '../../broker/broker.ts'
-import type { ConnectorStateInfo } from '../../clients/worker-client.ts'
+import { type ConnectorStateInfo, hasNoWork } from '../../clients/worker-client.ts'
+import { TRANSIENT_STATES } from '../../common/state-glossary.ts'
 import type { Takeover, TakeoverGoal, TakeoverStep } from './takeover.ts'
 
 /** What the REST API of a worker of the group says; undefined if no worker can be reached. */
@@ -25,7 +26,6 @@ export type WorkerTakeoverInput = {
 
 /** Weir's workers use protocol names of their own, so that workers of both kinds never share a group. */
 const WEIR_PROTOCOL = /^weir-/
-const TRANSIENT_STATES = ['UNASSIGNED', 'RESTARTING']
 
 /** The takeover of a Connect group: its workers stop, and Weir's start with the same topics. The return is the reverse. */
 export function workerTakeover(input: WorkerTakeoverInput, goal: TakeoverGoal = 'takeover'): Takeover {
@@ -133,6 +133,6 @@ function describeConnectors({ connectors, problem }: WorkerTakeoverInput): reado
 function isSettled(status: ConnectorStateInfo | undefined): boolean {
   if (status === undefined) return false
   const states = [status.connector.state, ...status.tasks.map(({ state }) => state)]
-  const isComplete = status.connector.state !== 'RUNNING' || status.tasks.length > 0
-  return isComplete && !states.some((state) => state === 'FAILED' || TRANSIENT_STATES.includes(state))
+  const isComplete = status.connector.state !== 'RUNNING' || status.tasks.length > 0 || hasNoWork(status)
+  return isComplete && !states.some((state) => state === 'FAILED' || TRANSIENT_STATES.has(state))
 }

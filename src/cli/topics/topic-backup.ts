@@ -21,11 +21,11 @@ export async function backUpTopic(
 ): Promise<number> {
   const described = await broker.topics.describe(topic)
   if (described === undefined) throw new UserError('topic_not_found', `the topic ${topic} does not exist`)
-  const { partitions, configs } = described
+  const effective = await broker.topics.configs(topic)
   const head = {
     topic,
-    partitions: partitions.length,
-    cleanupPolicy: configs['cleanup.policy'] ?? 'delete',
+    partitions: described.partitions.length,
+    cleanupPolicy: effective['cleanup.policy'] ?? 'delete',
     configs: await broker.topics.ownConfigs(topic),
   }
   const writer = await TopicFileWriter.create(path)

@@ -2,8 +2,9 @@ import type { ResourceRow } from '../../operator/main.ts'
 import type { Stack } from '../start-stack.ts'
 import type { LiveRegion } from '../terminal/live-region.ts'
 import { bold, dim } from '../terminal/style.ts'
-import { renderResourceTable, throughputOf } from './resource-table.ts'
-import { suggestCommands } from './suggested-commands.ts'
+import { renderFrame } from './frame.ts'
+import { throughputOf } from './resource-table.ts'
+import { commandName, suggestCommands } from './suggested-commands.ts'
 import { type Throughput, ThroughputMeter } from './throughput.ts'
 
 /** Shows the state of a stack to the person or program that started it. */
@@ -43,6 +44,7 @@ export class TableDisplay implements Display {
     this.#stack = stack
     this.#meter = new ThroughputMeter(stack.metrics)
     this.#timer = setInterval(() => this.#redraw(), REDRAW_MS)
+    this.#region.onResize(() => this.#redraw())
     this.#redraw()
   }
 
@@ -60,36 +62,16 @@ export class TableDisplay implements Display {
   async #draw(): Promise<void> {
     if (this.#stack === undefined || this.#meter === undefined) return
     const { width, height } = this.#region
-    const rows = this.#stack.operator.rows()
+    const { operator, registryUrl, workerUrl } = this.#stack
+    const rows = operator.rows()
     const nowMs = Date.now()
     const throughput = await this.#meter.read(nowMs)
-    const header = headerOf(this.#description, this.#stack)
-    const footer = footerOf(rows, this.#stack)
-    const tableHeight = height - header.length - footer.length - 1
-    const table =
-      rows.length === 0
-        ? [dim(`no manifests in ${this.#description.manifests} yet: save a .yaml file there to apply it`)]
-        : renderResourceTable({ rows, throughput, nowMs, width, height: tableHeight })
-    // On a terminal that is too low, the table is shown without header and footer.
-    this.#region.draw(tableHeight >= table.length ? [...header, ...table, ...footer] : table.slice(0, height - 1))
+    const suggestions = rows.length === 0 ? [] : suggestCommands(rows, commandName())
+    const { consoleUrl } = operator
+    const addresses = { ...this.#description, registryUrl, workerUrl, consoleUrl }
+    // The cursor stands in the last line.
+    this.#region.draw(renderFrame({ ...addresses, rows, throughput, nowMs, width, height: height - 1, suggestions }))
   }
-}
-
-function headerOf(
-  { manifests, broker }: StackDescription,
-  { registryUrl, workerUrl, operator }: Stack,
-): readonly string[] {
-  return [
-    `${bold('weir')} reconciles ${bold(manifests)}   ${dim('press Ctrl-C to stop; data is kept for the next start')}`,
-    ...(operator.consoleUrl === undefined ? [] : [`console ${bold(operator.consoleUrl)}`]),
-    dim(`broker ${broker}   registry ${registryUrl}   worker ${workerUrl}`),
-    '',
-  ]
-}
-
-function footerOf(rows: readonly ResourceRow[], stack: Stack): readonly string[] {
-  if (rows.length === 0) return []
-  return ['', ...suggestCommands(rows, stack).map((hint, at) => `${dim(at === 0 ? 'try' : '   ')} ${hint}`)]
 }
 
 /** Writes one JSON line for each change of a resource. */

@@ -1,4 +1,7 @@
-import type { ResourceRow } from '../../operator/main.ts'
+import sliceAnsi from 'slice-ansi'
+import stringWidth from 'string-width'
+import { type ResourceRow, resourceState } from '../../operator/main.ts'
+import { ageOf } from '../terminal/age.ts'
 import { printableText } from '../terminal/printable-text.ts'
 import { bold, dim, green, red, type Style, yellow } from '../terminal/style.ts'
 import type { Throughput } from './throughput.ts'
@@ -17,20 +20,25 @@ export type ResourceTableInput = {
 type Cell = { readonly text: string; readonly style?: Style }
 type Column = { readonly title: string; readonly right?: true; cell(row: ResourceRow, input: ResourceTableInput): Cell }
 
-const GAP = '   '
-const MESSAGE_MIN = 24
+const GAP = '  '
+/** The columns that a narrow terminal lacks, the first one first. */
+const DISPENSABLE = ['AGE', 'CLASS/TYPE', 'RATE', 'RECORDS', 'KIND']
+/** A name is cut off to this width, at least, if the columns still do not fit. */
+const NAME_MIN = 12
 
 const COLUMNS: readonly Column[] = [
   { title: 'KIND', cell: ({ kind }) => ({ text: kind.toLowerCase(), style: dim }) },
   {
     title: 'NAME',
-    cell: ({ namespace, name }) => ({ text: ['', 'default'].includes(namespace) ? name : `${namespace}/${name}` }),
+    cell: ({ namespace, name }) => ({
+      text: printableText(['', 'default'].includes(namespace) ? name : `${namespace}/${name}`),
+    }),
   },
   { title: 'CLASS/TYPE', cell: ({ about }) => ({ text: shortClass(about) }) },
   { title: 'READY', cell: (row) => ({ text: row.ready, style: colorOf(row) }) },
   {
     title: 'STATUS',
-    cell: (row) => ({ text: row.reason === 'Succeeded' ? stateOf(row) : row.reason, style: colorOf(row) }),
+    cell: (row) => ({ text: resourceState(row), style: colorOf(row) }),
   },
   {
     title: 'RECORDS',
@@ -45,59 +53,63 @@ const COLUMNS: readonly Column[] = [
   { title: 'AGE', right: true, cell: ({ since }, { nowMs }) => ({ text: ageOf(since, nowMs), style: dim }) },
 ]
 
-/** The lines of the table. When not all rows fit, resources that are Ready are left out first. */
+/**
+ * The lines of the table. On a narrow terminal, columns are left out and names cut off. When not all rows fit, resources that are Ready are
+ * left out first.
+ */
 export function renderResourceTable(input: ResourceTableInput): readonly string[] {
   const { rows, width, height } = input
   const available = Math.max(1, height - 1)
   const shown = rows.length <= available ? rows : worstFirst(rows).slice(0, available - 1)
-  const cells = shown.map((row) => COLUMNS.map((column) => column.cell(row, input)))
-  const widths = COLUMNS.map(({ title }, at) =>
-    Math.max(title.length, ...cells.map((line) => line[at]?.text.length ?? 0)),
+  const columns = fittingColumns(
+    COLUMNS.map((column) => layOut(column, shown, input)),
+    width,
   )
-  const used = widths.reduce((sum, width) => sum + width + GAP.length, 0)
-  const messageWidth = Math.max(0, width - used)
-  const withMessage = messageWidth >= MESSAGE_MIN
-  const header = [
-    ...COLUMNS.map(({ title, right }, at) => pad(title, widths[at] ?? 0, right)),
-    withMessage ? 'MESSAGE' : '',
+  const lines = [
+    bold(
+      columns
+        .map(({ column, width }) => fill(column.title, width, column.right))
+        .join(GAP)
+        .trimEnd(),
+    ),
   ]
-  const lines = [bold(cut(header.join(GAP).trimEnd(), width))]
-  for (const [index, row] of shown.entries()) {
-    const own = (cells[index] ?? []).map(({ text, style }, at) => {
-      const padded = pad(text, widths[at] ?? 0, COLUMNS[at]?.right)
-      return style === undefined ? padded : style(padded)
+  for (const at of shown.keys()) {
+    const cells = columns.map(({ cells, column, width }) => {
+      const { text, style = (plain: string) => plain } = cells[at]!
+      return style(fill(text, width, column.right))
     })
-    const message = printableText(row.message.replace(/\s+/g, ' '))
-    lines.push(withMessage ? `${own.join(GAP)}${GAP}${cut(message, messageWidth)}` : own.join(GAP))
-    if (!withMessage && row.ready !== 'True') lines.push(`  ${dim(cut(message, width - 2))}`)
+    lines.push(cells.join(GAP))
   }
   if (shown.length < rows.length) lines.push(dim(`… and ${rows.length - shown.length} more`))
   return lines
 }
 
-function worstFirst(rows: readonly ResourceRow[]): readonly ResourceRow[] {
+type LaidOutColumn = { readonly column: Column; readonly cells: readonly Cell[]; readonly width: number }
+
+function layOut(column: Column, rows: readonly ResourceRow[], input: ResourceTableInput): LaidOutColumn {
+  const cells = rows.map((row) => column.cell(row, input))
+  return { column, cells, width: Math.max(column.title.length, ...cells.map(({ text }) => stringWidth(text))) }
+}
+
+function fittingColumns(columns: readonly LaidOutColumn[], width: number): readonly LaidOutColumn[] {
+  let fitting = columns
+  const excess = () => fitting.reduce((sum, column) => sum + column.width + GAP.length, -GAP.length) - width
+  for (const title of DISPENSABLE) if (excess() > 0) fitting = fitting.filter(({ column }) => column.title !== title)
+  const tooWide = excess()
+  if (tooWide <= 0) return fitting
+  return fitting.map((one) =>
+    one.column.title === 'NAME' ? { ...one, width: Math.max(NAME_MIN, one.width - tooWide) } : one,
+  )
+}
+
+/** What needs attention first. */
+export function worstFirst(rows: readonly ResourceRow[]): readonly ResourceRow[] {
   const rank = ({ ready, isStalled }: ResourceRow) => (isStalled ? 0 : ready === 'True' ? 2 : 1)
   return [...rows].sort((a, b) => rank(a) - rank(b))
 }
 
-function colorOf({ ready, isStalled }: ResourceRow): Style {
+export function colorOf({ ready, isStalled }: ResourceRow): Style {
   return ready === 'True' ? green : isStalled ? red : yellow
-}
-
-/** The state of a Ready resource in a few words. */
-function stateOf({ resource, tasks }: ResourceRow): string {
-  switch (resource?.kind) {
-    case 'Connector': {
-      const state = resource.status.state ?? ''
-      return `${state.charAt(0)}${state.slice(1).toLowerCase()} ${tasks ?? ''}`.trimEnd()
-    }
-    case 'Subject':
-      return resource.status.version === undefined ? 'Level set' : `Version ${resource.status.version}`
-    case 'RegistryMode':
-      return resource.status.mode ?? ''
-    case undefined:
-      return ''
-  }
 }
 
 /** Undefined for what is not a connector, or has no running task. */
@@ -122,19 +134,10 @@ function rateOf(perSecond: number | undefined): string {
   return `${perSecond >= 10 ? Math.round(perSecond).toLocaleString('en-US') : perSecond.toFixed(1)}/s`
 }
 
-/** In the units of kubectl. */
-export function ageOf(since: string, nowMs: number): string {
-  if (since === '') return ''
-  const seconds = Math.max(0, Math.floor((nowMs - Date.parse(since)) / 1_000))
-  if (seconds < 120) return `${seconds}s`
-  if (seconds < 7_200) return `${Math.floor(seconds / 60)}m`
-  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)}h` : `${Math.floor(seconds / 86_400)}d`
-}
-
-function pad(text: string, width: number, right?: boolean): string {
-  return right === true ? text.padStart(width) : text.padEnd(width)
-}
-
-function cut(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`
+/** A text of exactly this width: filled up, or cut off. */
+function fill(text: string, width: number, right?: boolean): string {
+  const used = stringWidth(text)
+  if (used > width) return `${sliceAnsi(text, 0, width - 1)}…`
+  const blank = ' '.repeat(width - used)
+  return right === true ? blank + text : text + blank
 }

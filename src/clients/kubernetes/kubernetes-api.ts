@@ -1,10 +1,8 @@
-import type { IncomingMessage } from 'node:http'
-import { request as requestPlain } from 'node:http'
-import { type Agent, type RequestOptions, request } from 'node:https'
-import { text } from 'node:stream/consumers'
-import { urlToHttpOptions } from 'node:url'
+import type { RequestOptions } from 'node:https'
+import { isDeepStrictEqual } from 'node:util'
 import { KubeConfig } from '@kubernetes/client-node'
 import { startDeadline } from '../../common/deadline.ts'
+import { type ClientTls, HttpAgent, type IncomingResponse, readText } from '../../common/http-agent.ts'
 import { packageVersion } from '../../common/package-version.ts'
 import type { HttpRequest } from '../http-client.ts'
 import { ClusterError } from './cluster-error.ts'
@@ -51,8 +49,8 @@ export const APPLY_PATCH = 'application/apply-patch+yaml'
 export const MERGE_PATCH = 'application/merge-patch+json'
 export const JSON_PATCH = 'application/json-patch+json'
 const REQUEST_MS = 30_000
-/** Connections for requests that end. Each watch has one more, because it would keep a connection from all other requests. */
-const SOCKETS_MAX = 16
+/** Connections for requests that end. A watch has one of its own, which it would keep from all other requests. */
+const CONNECTIONS_MAX = 16
 const USER_AGENT = `weir/${packageVersion()}`
 
 /**
@@ -65,8 +63,9 @@ export class KubernetesApi {
   readonly #config: KubeConfig
   readonly #server: URL
   readonly #onResponse: OnResponse
-  #agent: Agent | undefined
-  #watchCount = 0
+  readonly #requests: HttpAgent
+  readonly #watches: HttpAgent
+  #tls: ClientTls = {}
 
   constructor(config: KubeConfig, onResponse: OnResponse = () => undefined) {
     const cluster = config.getCurrentCluster()
@@ -80,14 +79,18 @@ export class KubernetesApi {
     this.#config = config
     this.#onResponse = onResponse
     this.#server = new URL(cluster.server)
+    this.#requests = new HttpAgent({ proxyUrl: cluster.proxyUrl, connectionsMax: CONNECTIONS_MAX })
+    this.#watches = new HttpAgent({ proxyUrl: cluster.proxyUrl })
   }
 
   /** Returns the parsed body. Rejects with an `ApiError`. */
   async send<T>(call: ApiCall): Promise<T> {
     const deadline = startDeadline(call.timeoutMs ?? REQUEST_MS, call.signal)
     try {
-      const response = await this.#exchange({ ...call, signal: deadline.signal })
-      const answer = await text(response).catch((error: unknown) => Promise.reject(unreachable(this.#server, error)))
+      const response = await this.#exchange(this.#requests, { ...call, signal: deadline.signal })
+      const answer = await readText(response).catch((error: unknown) =>
+        Promise.reject(unreachable(this.#server, error)),
+      )
       const body = parseBody(answer)
       if (body === undefined)
         throw unreachable(this.#server, new Error(`the response is not JSON: ${answer.slice(0, 200)}`))
@@ -99,74 +102,86 @@ export class KubernetesApi {
 
   /** Yields each line of the response as JSON until the server ends the response. Rejects with an `ApiError`. */
   async *watch<T>(call: ApiCall & { readonly signal: AbortSignal }): AsyncGenerator<T> {
-    this.#watchCount += 1
+    const { body } = await this.#exchange(this.#watches, call)
     try {
-      const response = await this.#exchange(call)
-      try {
-        for await (const line of readLines(response)) yield JSON.parse(line) as T
-      } catch (error) {
-        throw unreachable(this.#server, error)
-      } finally {
-        response.destroy()
-      }
+      for await (const line of readLines(body)) yield JSON.parse(line) as T
+    } catch (error) {
+      throw unreachable(this.#server, error)
     } finally {
-      this.#watchCount -= 1
+      body.destroy()
     }
   }
 
   close(): void {
-    this.#agent?.destroy()
+    this.#requests.close()
+    this.#watches.close()
   }
 
-  async #exchange(call: ApiCall): Promise<IncomingMessage> {
-    const options = await this.#options(call)
+  async #exchange(agent: HttpAgent, call: ApiCall & { readonly signal: AbortSignal }): Promise<IncomingResponse> {
+    const credentials = await this.#authenticate()
     const startMs = performance.now()
     const report = (status: number) =>
       this.#onResponse(call.method, this.#server.host, status, performance.now() - startMs)
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      const sent = (this.#server.protocol === 'http:' ? requestPlain : request)(options, resolve)
-      sent.once('error', (error) => {
-        report(0)
-        reject(unreachable(this.#server, error))
-      })
-      sent.end(call.body === undefined ? undefined : JSON.stringify(call.body))
-    })
-    const { statusCode = 0 } = response
-    report(statusCode)
-    if (statusCode >= 200 && statusCode < 300) return response
-    const body = await text(response).catch(() => '')
-    throw errorOfResponse(statusCode, parseBody(body), call)
-  }
-
-  async #options(call: ApiCall): Promise<RequestOptions> {
-    const options: RequestOptions = {
-      // `urlToHttpOptions` removes the brackets of an IPv6 address.
-      ...urlToHttpOptions(this.#server),
+    const request = {
       method: call.method,
+      url: this.#server,
       path: pathOf(this.#server, call),
       headers: {
         accept: call.accept ?? 'application/json',
         'user-agent': USER_AGENT,
         ...(call.body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json' }),
+        ...credentials,
       },
-      ...(call.signal && { signal: call.signal }),
+      body: call.body === undefined ? undefined : JSON.stringify(call.body),
+      signal: call.signal,
     }
+    const response = await agent.send(request).catch((error: unknown) => {
+      report(0)
+      throw unreachable(this.#server, error)
+    })
+    report(response.status)
+    if (response.status >= 200 && response.status < 300) return response
+    const body = await readText(response).catch(() => '')
+    throw errorOfResponse(response.status, parseBody(body), call)
+  }
+
+  /** Asks the official client for the credentials, which may change: headers are returned, certificates are set. */
+  async #authenticate(): Promise<Readonly<Record<string, string>>> {
+    const headers: Record<string, string> = {}
+    const options: RequestOptions = { headers }
     await this.#config.applyToHTTPSOptions(options)
-    // The agents of the official client have no keep-alive, so every connection would be closed after one response.
-    const agent = options.agent as Agent & { keepAlive?: boolean }
-    agent.keepAlive = true
-    agent.maxSockets = SOCKETS_MAX + this.#watchCount
-    this.#agent = agent
-    return options
+    const { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername, auth } = options
+    const given = { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername }
+    const tls: ClientTls = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+    if (!isDeepStrictEqual(tls, this.#tls)) {
+      this.#tls = tls
+      this.#requests.setTls(tls)
+      this.#watches.setTls(tls)
+    }
+    return auth ? { ...headers, authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : headers
   }
 }
 
 /**
- * Reads a kubeconfig file. Default: the kubeconfig of kubectl, or the service account of the pod. Throws a `ClusterError` if
- * it cannot be read or names no cluster.
+ * Reads a kubeconfig file. Default: the kubeconfig of kubectl, or the service account of the pod. `context` overrides its current
+ * context. Throws a `ClusterError` if it cannot be read or names no cluster.
  */
-export function openKubernetesApi(kubeconfig: string | undefined, onResponse?: OnResponse): KubernetesApi {
-  return new KubernetesApi(readKubeconfig(kubeconfig), onResponse)
+export function openKubernetesApi(
+  kubeconfig: string | undefined,
+  onResponse?: OnResponse,
+  context?: string,
+): KubernetesApi {
+  const config = readKubeconfig(kubeconfig)
+  if (context !== undefined) {
+    const known = config.getContexts().map(({ name }) => name)
+    if (!known.includes(context))
+      throw new ClusterError(
+        'refused',
+        `the kubeconfig has no context '${context}': it has ${known.join(', ') || 'none'}`,
+      )
+    config.setCurrentContext(context)
+  }
+  return new KubernetesApi(config, onResponse)
 }
 
 function readKubeconfig(file: string | undefined): KubeConfig {

@@ -201,7 +201,9 @@ function partsOf(value: string): readonly string[] {
 function mapTexts(data: unknown, map: (text: string) => string): unknown {
   if (typeof data === 'string') return map(data)
   if (Array.isArray(data)) return data.map((item) => mapTexts(item, map))
-  if (typeof data === 'number' || typeof data === 'bigint') return map(String(data)) === String(data) ? data : MASK
+  if (typeof data === 'number' || typeof data === 'bigint' || data instanceof Number) {
+    return map(String(data)) === String(data) ? data : MASK
+  }
   if (typeof data !== 'object' || data === null) return data
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [map(key), mapTexts(value, map)]))
 }

@@ -1,13 +1,21 @@
+import { counted } from '../../common/counted.ts'
+import {
+  type ConditionReason,
+  explainState,
+  type StateWord,
+  SYMPTOMS,
+  type Symptom,
+  type Tone,
+} from '../../common/state-glossary.ts'
 import type { ConnectorRow } from './connector-rows.ts'
 import { needsAttention, type ReportedResource } from './resource-rows.ts'
 import type { GroupLoads, WorkerRow } from './worker-rows.ts'
 
 /** Something that somebody has to look at: what it is, why, and what to do. */
 export type AttentionItem = {
-  /** `bad`: something does not work. `waiting`: it may resolve itself, or is a difference that is permitted. */
-  readonly tone: 'bad' | 'waiting'
-  /** A state such as FAILED. */
-  readonly state: string
+  readonly tone: Tone
+  /** A resource of another version of Weir can have a reason that the glossary lacks. */
+  readonly state: StateWord | (string & {})
   readonly title: string
   readonly reason: string
   readonly nextStep: string
@@ -67,24 +75,21 @@ const TRACE_STEPS: readonly (readonly [RegExp, string])[] = [
     /ended its process by SIGKILL/,
     'If the kernel ended it for lack of memory (OOMKilled), use smaller batches, or raise worker.resources.limits.memory.',
   ],
-  [/replaced JavaScript built-ins/, 'Report to the author of the plugin that it replaces built-ins of JavaScript.'],
   [
     /corrupt_batch|cannot be read: its checksum/,
     'Restore the partition and restart the task, or stop the connector and set its offset past the damaged batch.',
   ],
 ]
-const FAILED_STEP = 'Correct the configuration or what the trace names, then restart what has failed.'
-const UNASSIGNED_STEP =
-  'Wait for the rebalance. If it persists, find out why workers do not join: check Kafka, the group and certificates.'
-
 /** Connectors and tasks that failed or that no worker runs. */
 export function attentionOfConnectors(runtime: NamedRuntime, rows: readonly ConnectorRow[]): readonly AttentionItem[] {
   return rows.flatMap(({ name, state, reason, tasks, failedTasks }): readonly AttentionItem[] => {
     const link = { path: ['connectors', name], filters: { runtime: runtime.name } }
     if (state === 'FAILED') {
-      const what = failedTasks > 0 ? `${failedTasks} tasks failed` : 'the connector failed'
+      const what = failedTasks > 0 ? `${counted(failedTasks, 'task')} failed` : 'the connector failed'
       const known = TRACE_STEPS.find(([pattern]) => pattern.test(reason))
-      return [{ tone: 'bad', state, title: name, reason: reason || what, nextStep: known?.[1] ?? FAILED_STEP, ...link }]
+      return [
+        { tone: 'bad', state, title: name, reason: reason || what, nextStep: known?.[1] ?? remedyOf(state), ...link },
+      ]
     }
     if (state !== 'UNASSIGNED') return []
     return [
@@ -92,22 +97,13 @@ export function attentionOfConnectors(runtime: NamedRuntime, rows: readonly Conn
         tone: 'waiting',
         state,
         title: name,
-        reason: `No worker runs it (${tasks} tasks run).`,
-        nextStep: UNASSIGNED_STEP,
+        reason: reason || `No worker runs it (${tasks} tasks run).`,
+        nextStep: remedyOf(state),
         ...link,
       },
     ]
   })
 }
-
-const DEAD_LETTERS = {
-  state: 'DEAD LETTERS',
-  nextStep: 'Read why they failed, correct the cause or the records, and replay them.',
-} as const
-const SKIPPED_RECORDS = {
-  state: 'ERRORS',
-  nextStep: 'Read the log for the reason. Without errors.deadletterqueue.topic.name, the records are not kept.',
-} as const
 
 /**
  * Sinks that lag, and connectors whose records fail, by the metrics of their workers. `withDeadLetters` are the names of the
@@ -120,14 +116,13 @@ export function attentionOfLoads(
 ): readonly AttentionItem[] {
   return rows.flatMap(({ name, load }): readonly AttentionItem[] => {
     const { lag = 0, errors = 0 } = load ?? {}
-    const link = { tone: 'waiting', title: name, filters: { runtime: runtime.name } } as const
+    const link = { title: name, filters: { runtime: runtime.name } } as const
     return [
       ...(lag > LAG_MAX
         ? [
             {
-              ...{ ...link, state: 'LAGGING', path: ['connectors', name, 'metrics'] },
-              reason: `A partition has ${lag.toLocaleString('en')} records that the sink has not read.`,
-              nextStep: 'If the lag grows, add tasks (no more than the topics have partitions), then workers.',
+              ...{ ...link, ...symptom('LAGGING'), path: ['connectors', name, 'metrics'] },
+              reason: `A partition has ${counted(lag, 'record')} that the sink has not read.`,
             },
           ]
         : []),
@@ -135,9 +130,9 @@ export function attentionOfLoads(
         ? [
             {
               ...link,
-              ...(withDeadLetters.has(name) ? DEAD_LETTERS : SKIPPED_RECORDS),
+              ...symptom(withDeadLetters.has(name) ? 'DEAD LETTERS' : 'ERRORS'),
               path: ['connectors', name, withDeadLetters.has(name) ? 'dead-letters' : 'log'],
-              reason: `${errors.toLocaleString('en')} records failed in the last hour.`,
+              reason: `${counted(errors, 'record')} failed in the last hour.`,
             },
           ]
         : []),
@@ -145,50 +140,13 @@ export function attentionOfLoads(
   })
 }
 
-const RESOURCE_STEPS: Readonly<Record<string, string>> = {
-  ConfigInvalid: 'Correct the field that the message names.',
-  PluginNotFound: 'Correct the class, or install the plugin on the workers.',
-  ConnectorFailed: FAILED_STEP,
-  TaskFailed: FAILED_STEP,
-  AutoRestartExhausted: 'Correct the cause, then request a restart: automatic restarts have ended.',
-  Rebalancing: UNASSIGNED_STEP,
-  WorkerUnreachable: 'Make the worker available; the operator continues by itself.',
-  RegistryUnreachable: 'Make the registry and Kafka available; the operator continues by itself.',
-  RegistryReadOnly: 'End the mode of the registry, or wait for the end of its window.',
-  WaitingForImportMode: 'Declare a RegistryMode with mode IMPORT.',
-  Unauthorized: "Correct the credentials of the runtime in the operator's configuration.",
-  Forbidden: "Give the operator's user of the runtime the permission that the message names.",
-  UnknownCluster: "Correct workerRef or registryRef, or add the runtime to the operator's configuration.",
-  ClusterConfigInvalid: "Correct the entry of the runtime in the operator's configuration.",
-  NotAllowed:
-    "Use a runtime, subject or context that the namespace may use, or allow it in the operator's configuration.",
-  ProtectedName: 'Choose another name for the connector.',
-  Conflict: 'Change the name in one of the resources, or delete one.',
-  AlreadyExists: 'Set adoptionPolicy: Adopt to take it over, or choose another name.',
-  AdoptionRefused: 'Declare what exists, or set adoptionPolicy: Adopt.',
-  Incompatible: 'Give new fields a default, or lower the compatibility level deliberately.',
-  SchemaInvalid: 'Correct the schema at the place that the message names.',
-  SchemaTooLarge: 'Divide the schema into several with references.',
-  ReferenceNotFound: 'Declare the subject that it refers to, or correct the name.',
-  ReferenceInvalid: 'Correct the reference that the message names.',
-  ReferenceCycle: 'Remove one of the references of the cycle.',
-  ReferencePending: 'Wait until the subject that it refers to is registered.',
-  WaitingForInput: 'Create the ConfigMap or Secret that the message names.',
-  InputMissing: 'Create the ConfigMap or Secret that the message names again.',
-  WaitingForSubject: 'Make the Subject that the message names Ready.',
-  ImportConflict: 'Correct the IDs and versions to import.',
-  ScopeNotEmpty: 'Use another context, or set force: true.',
-  OffsetsRejected: 'Correct spec.offsets.operation.',
-  Missing: 'Create it again with driftPolicy: Correct, or delete the resource.',
-  Drifted: 'Compare it with what is declared.',
-  DriftFight: 'Find out who changes it besides the operator, such as another tool or operator.',
-  Deleting: 'Wait for the runtime; or set the annotation weir.dev/force-delete: "true", which leaves the object there.',
-  DeletionBlocked: 'Remove what the message names.',
-  InternalError: 'Read the log of the operator, and report it.',
-}
 /** Reasons that the state of the connector itself shows better, with its trace. */
-const SHOWN_BY_CONNECTOR: ReadonlySet<string> = new Set(['ConnectorFailed', 'TaskFailed', 'Rebalancing'])
-const UNREACHABLE: ReadonlySet<string> = new Set(['WorkerUnreachable', 'RegistryUnreachable'])
+const SHOWN_BY_CONNECTOR: ReadonlySet<string> = new Set<ConditionReason>([
+  'ConnectorFailed',
+  'TaskFailed',
+  'Rebalancing',
+])
+const UNREACHABLE: ReadonlySet<string> = new Set<ConditionReason>(['WorkerUnreachable', 'RegistryUnreachable'])
 
 /**
  * Resources that are not Ready, or differ from their runtime. `shown` has the connectors that are in the list already, as
@@ -224,7 +182,7 @@ function unreachable(waiting: readonly ReportedResource[]): AttentionItem {
     state: reason,
     title: `${waiting.length} ${waiting.length === 1 ? 'resource waits' : 'resources wait'} for the ${kind} ${runtime}`,
     reason: message,
-    nextStep: RESOURCE_STEPS[reason] ?? '',
+    nextStep: remedyOf(reason),
     path: ['resources'],
     filters: { ready },
   }
@@ -236,14 +194,14 @@ function itemOf(resource: ReportedResource): AttentionItem {
     tone: reason === 'Deleting' ? 'waiting' : 'bad',
     state: reason,
     reason: message,
-    nextStep: RESOURCE_STEPS[reason] ?? 'Read the message, and change the resource.',
+    nextStep: remedyOf(reason),
     ...titleAndLink(resource, drift === undefined ? [] : ['declared']),
   }
 }
 
 function driftOf(resource: ReportedResource, drift: string): AttentionItem {
-  const nextStep = RESOURCE_STEPS['Drifted'] ?? ''
-  return { tone: 'waiting', state: 'Drifted', reason: drift, nextStep, ...titleAndLink(resource, ['declared']) }
+  const state: ConditionReason = 'Drifted'
+  return { tone: 'waiting', state, reason: drift, nextStep: remedyOf(state), ...titleAndLink(resource, ['declared']) }
 }
 
 function titleAndLink(
@@ -268,13 +226,9 @@ export function attentionOfRuntime(
   const isRefused = failure.status === 403
   return [
     {
-      tone: 'bad',
-      state: isRefused ? 'REFUSED' : 'DOWN',
+      ...symptom(isRefused ? 'REFUSED' : 'DOWN'),
       title: `${kind === 'worker' ? 'Worker' : 'Registry'} ${name}`,
       reason: failure.message,
-      nextStep: isRefused
-        ? 'Log in as a user who may read it.'
-        : 'Check its pods, its Service, network policies and its log. What it runs elsewhere in its group continues.',
       path: [kind === 'worker' ? 'connectors' : 'subjects'],
       filters: { runtime: name },
     },
@@ -295,12 +249,9 @@ export function attentionOfWorkers(
   return workers
     .filter(({ worker }) => !known.has(worker))
     .map(({ worker, connectors, tasks }) => ({
-      tone: 'waiting',
-      state: 'WORKER LEFT',
+      ...symptom('WORKER LEFT'),
       title: `Worker ${worker}`,
-      reason: `It is not in the group: nothing runs its ${tasks} tasks and ${connectors} connectors, whatever their states say.`,
-      nextStep:
-        'Start it again, or wait for scheduled.rebalance.max.delay.ms. If it was OOMKilled, raise worker.resources.limits.memory.',
+      reason: `It is not in the group: nothing runs its ${counted(tasks, 'task')} and ${counted(connectors, 'connector')}, whatever their states say.`,
       path: ['connectors'],
       filters: { runtime: name, worker },
     }))
@@ -309,11 +260,9 @@ export function attentionOfWorkers(
 /** Plugins that a worker could not load. It runs without them. */
 export function attentionOfPlugins({ name }: NamedRuntime, report: WorkerReport | undefined): readonly AttentionItem[] {
   return (report?.pluginFaults ?? []).map(({ file, reason }) => ({
-    tone: 'bad',
-    state: 'NOT LOADED',
+    ...symptom('NOT LOADED'),
     title: `Plugin ${file}`,
     reason,
-    nextStep: 'Correct the module, or raise worker.plugin.load.timeout.ms, and restart the worker.',
     path: ['connectors'],
     filters: { runtime: name },
   }))
@@ -327,11 +276,9 @@ export function attentionOfLeadership(
   if (leadership === undefined || leadership.isLeader || leadership.leader !== null) return []
   return [
     {
-      tone: 'bad',
-      state: 'NO LEADER',
+      ...symptom('NO LEADER'),
       title: `Registry ${name}`,
       reason: 'No instance is the leader, so schemas can be read and not registered.',
-      nextStep: 'Make Kafka available; the registry then elects a leader.',
       path: ['subjects'],
       filters: { runtime: name },
     },
@@ -342,38 +289,33 @@ export function attentionOfLeadership(
 export function attentionOfOperator(state: OperatorReport | undefined): readonly AttentionItem[] {
   if (state === undefined) return []
   const { leadership, isConfigValid, invalidRuntimes } = state
-  const link = { tone: 'bad', path: ['resources'], filters: {} } as const
-  const problems: {
-    readonly title: string
-    readonly state: string
-    readonly reason: string
-    readonly nextStep: string
-  }[] = []
+  const found = (word: Symptom, title: string, reason: string): AttentionItem => ({
+    ...{ ...symptom(word), title, reason },
+    ...{ path: ['resources'], filters: {} },
+  })
+  const problems: AttentionItem[] = []
   if (leadership?.isForbidden) {
-    problems.push({
-      ...{ title: 'Operator', state: 'FORBIDDEN' },
-      reason: 'This replica may not read or write the Lease, so it can never become active.',
-      nextStep: 'Grant the privilege that its log names.',
-    })
+    const reason = 'This replica may not read or write the Lease, so it can never become active.'
+    problems.push(found('FORBIDDEN', 'Operator', reason))
   } else if (leadership && leadership.leader === undefined) {
-    problems.push({
-      ...{ title: 'Operator', state: 'NO LEADER' },
-      reason: 'No replica holds the Lease, so nothing is reconciled.',
-      nextStep: 'Wait 15 seconds for the election; then read the log of the replicas.',
-    })
+    problems.push(found('NO LEADER', 'Operator', 'No replica holds the Lease, so nothing is reconciled.'))
   }
   if (!isConfigValid) {
-    problems.push({
-      ...{ title: 'Operator', state: 'INVALID' },
-      reason: 'Its configuration cannot be read; the last valid one stays in force.',
-      nextStep: 'Correct the configuration; the log names the place.',
-    })
+    const reason = 'Its configuration cannot be read; the last valid one stays in force.'
+    problems.push(found('INVALID', 'Operator', reason))
   }
-  for (const { kind, name, error } of invalidRuntimes) {
-    problems.push({
-      ...{ title: `The operator's ${kind} ${name}`, state: 'INVALID', reason: error },
-      nextStep: `Correct the entry in the operator's configuration. Only resources that use it are affected.`,
-    })
-  }
-  return problems.map((problem) => ({ ...problem, ...link }))
+  return [
+    ...problems,
+    ...invalidRuntimes.map(({ kind, name, error }) => found('INVALID', `The operator's ${kind} ${name}`, error)),
+  ]
+}
+
+/** What the glossary says of a symptom. */
+function symptom(state: Symptom): Pick<AttentionItem, 'tone' | 'state' | 'nextStep'> {
+  const { tone, remedy } = SYMPTOMS[state]
+  return { tone, state, nextStep: remedy }
+}
+
+function remedyOf(state: string): string {
+  return explainState(state)?.remedy ?? 'Read the message, and change the resource.'
 }

@@ -1,3 +1,4 @@
+import { compareText } from './sort-rows.ts'
 import type { ConfigReport, ConnectorConfig, KeyDefinition, ReportedKey } from './wire.ts'
 
 /** The key by which the operator marks the connectors of its resources. */
@@ -16,6 +17,8 @@ export type ConfigField = {
   readonly importance: string
   readonly isRequired: boolean
   readonly isSecret: boolean
+  /** False if other values make it meaningless. Such a key is left out unless it is set. */
+  readonly isApplied: boolean
   /** Empty if no plugin defines the key. */
   readonly documentation: string
   readonly group: string
@@ -55,6 +58,7 @@ function toField(name: string, config: ConnectorConfig, entry: ReportedKey | und
     importance: definition?.importance ?? 'LOW',
     isRequired: definition?.required ?? false,
     isSecret: definition?.type === 'PASSWORD' || value === MASK,
+    isApplied: entry?.value.visible ?? true,
     documentation: plainText(definition?.documentation ?? ''),
     group: definition === null ? OTHER_GROUP : (definition.group ?? CONNECTOR_GROUP),
     recommended: entry?.value.recommended_values ?? [],
@@ -78,6 +82,7 @@ function plainText(documentation: string): string {
   return documentation
     .replace(/<\/?(?:code|pre|p|br|ul|ol|li|a|b|i|em|strong|div|span|table|tr|td)\b[^<>]*>/gi, ' ')
     .replace(/[ \t]+/g, ' ')
+    .replace(/ (?=[.,;:)])/g, '')
     .trim()
 }
 
@@ -106,4 +111,11 @@ export function declaringResource(config: ConnectorConfig | undefined): Declarin
 export function withoutOwner(config: ConnectorConfig): ConnectorConfig {
   const { [OWNER]: _, ...own } = config
   return own
+}
+
+/** What a connector is comes first, and the other keys by name. A worker returns them in the order of a hash. */
+export function inReadingOrder(config: ConnectorConfig): ConnectorConfig {
+  const first = ['name', 'connector.class']
+  const rank = (key: string) => (first.includes(key) ? first.indexOf(key) : first.length)
+  return Object.fromEntries(Object.entries(config).sort(([a], [b]) => rank(a) - rank(b) || compareText(a, b)))
 }

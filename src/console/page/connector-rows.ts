@@ -1,3 +1,6 @@
+import { shownState, urgencyOf } from '../../common/state-glossary.ts'
+import { declaringResource } from './config-fields.ts'
+import { compareText, sortRows } from './sort-rows.ts'
 import type { ConnectorStatusInfo, ExpandedConnectors, InstanceStatus } from './wire.ts'
 
 /** One connector as lists show it. */
@@ -13,6 +16,8 @@ export type ConnectorRow = {
   readonly tasks: string
   readonly failedTasks: number
   readonly workers: readonly string[]
+  /** Whether a resource declares it. */
+  readonly isDeclared: boolean
   /** The first line of the trace of what failed; empty if nothing has. */
   readonly reason: string
   /** Undefined if no task of the connector runs, or the workers keep no metrics. */
@@ -33,9 +38,6 @@ export type WorkerLoads = {
   readonly workers: readonly { readonly connectors: Readonly<Record<string, ListedLoad>> }[]
 }
 
-/** Failed ones first, then those that wait, then the others; each in the order of their names. */
-const URGENCY = ['FAILED', 'UNASSIGNED', 'RESTARTING', 'PAUSED', 'STOPPED', 'RUNNING']
-
 export function connectorRows(connectors: ExpandedConnectors, loads?: WorkerLoads): readonly ConnectorRow[] {
   const byName = loadsByName(loads)
   return Object.entries(connectors).map(([name, { info, status }]) => ({
@@ -43,6 +45,7 @@ export function connectorRows(connectors: ExpandedConnectors, loads?: WorkerLoad
     type: info?.type ?? status?.type ?? 'unknown',
     className: shortClassName(info?.config['connector.class'] ?? ''),
     load: byName.get(name),
+    isDeclared: declaringResource(info?.config) !== undefined,
     ...summarize(status),
   }))
 }
@@ -74,25 +77,21 @@ export function shortClassName(name: string): string {
 
 function summarize(
   status: ConnectorStatusInfo | undefined,
-): Omit<ConnectorRow, 'name' | 'type' | 'className' | 'load'> {
+): Omit<ConnectorRow, 'name' | 'type' | 'className' | 'load' | 'isDeclared'> {
   if (status === undefined)
     return { state: 'UNASSIGNED', states: ['UNASSIGNED'], tasks: '0/0', failedTasks: 0, workers: [], reason: '' }
   const instances: readonly InstanceStatus[] = [status.connector, ...status.tasks]
   const states = [...new Set(instances.map(({ state }) => state))]
   const failed = instances.find(({ state }) => state === 'FAILED')
+  const waiting = instances.find(({ state, trace }) => state === 'UNASSIGNED' && trace !== undefined)
   return {
-    state: failed ? 'FAILED' : mostUrgent(status, states),
+    state: shownState(status),
     states,
     tasks: `${status.tasks.filter(({ state }) => state === 'RUNNING').length}/${status.tasks.length}`,
     failedTasks: status.tasks.filter(({ state }) => state === 'FAILED').length,
     workers: [...new Set(instances.map(({ worker_id }) => worker_id))],
-    reason: firstLine(failed?.trace ?? ''),
+    reason: firstLine((failed ?? waiting)?.trace ?? ''),
   }
-}
-
-/** A connector whose tasks wait is shown as waiting; otherwise its own state counts. */
-function mostUrgent(status: ConnectorStatusInfo, states: readonly string[]): string {
-  return states.find((state) => state === 'UNASSIGNED' || state === 'RESTARTING') ?? status.connector.state
 }
 
 export function firstLine(text: string): string {
@@ -120,33 +119,24 @@ export function filterConnectors(
  * before it. Default: the most urgent first.
  */
 export function sortConnectors(rows: readonly ConnectorRow[], sort: string): readonly ConnectorRow[] {
-  const [, minus, key = ''] = /^(-?)(.*)$/.exec(sort) ?? []
-  const sign = minus === '-' ? -1 : 1
-  const byName = (a: ConnectorRow, b: ConnectorRow) => compareText(a.name, b.name)
-  const compare: Readonly<Record<string, (a: ConnectorRow, b: ConnectorRow) => number>> = {
-    name: byName,
-    class: (a, b) => compareText(a.className, b.className),
-    failed: (a, b) => b.failedTasks - a.failedTasks,
+  const orders = {
+    class: (a: ConnectorRow, b: ConnectorRow) => compareText(a.className, b.className),
+    failed: (a: ConnectorRow, b: ConnectorRow) => b.failedTasks - a.failedTasks,
     rate: byLoad(({ recordsPerSecond }) => recordsPerSecond ?? 0),
     lag: byLoad(({ lag }) => lag),
     errors: byLoad(({ errors }) => errors),
   }
-  const byKey = compare[key] ?? ((a, b) => urgencyOf(a) - urgencyOf(b))
-  return rows.toSorted((a, b) => sign * byKey(a, b) || byName(a, b))
+  return sortRows(
+    rows,
+    sort,
+    orders,
+    ({ name }) => name,
+    (a, b) => urgencyOf(a.state) - urgencyOf(b.state),
+  )
 }
 
 /** Sorts by descending value. Connectors without metrics come last. */
 function byLoad(read: (load: ListedLoad) => number): (a: ConnectorRow, b: ConnectorRow) => number {
   const shownValue = ({ load }: ConnectorRow) => (load === undefined ? -1 : read(load))
   return (a, b) => shownValue(b) - shownValue(a)
-}
-
-function urgencyOf({ state }: ConnectorRow): number {
-  const at = URGENCY.indexOf(state)
-  return at === -1 ? URGENCY.length : at
-}
-
-/** By code units: locale rules are slow for 10,000 names, and Kafka Connect orders names like this. */
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,3 +1,5 @@
+import { counted } from '../../common/counted.ts'
+
 // What the worker keeps of a connector's metrics (`GET /ui/api/connectors/{name}/metrics`), and the plots that show it.
 
 type Values = readonly (number | null)[]
@@ -95,7 +97,9 @@ function lagPlot(times: readonly number[], workers: readonly MetricsPart[], high
     unit: 'records',
     times,
     lines: lines.length > 0 ? lines.slice(0, LINES_MAX) : [highest],
-    ...(lines.length > LINES_MAX && { note: `The ${LINES_MAX} of ${lines.length} partitions with the highest lag.` }),
+    ...(lines.length > LINES_MAX && {
+      note: `The ${LINES_MAX} of ${counted(lines.length, 'partition')} with the highest lag.`,
+    }),
   }
 }
 

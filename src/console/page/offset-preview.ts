@@ -1,3 +1,5 @@
+import { counted } from '../../common/counted.ts'
+
 /** What `GET /connectors/{name}/offsets` returns. */
 export type OffsetListing = { readonly offsets: readonly OffsetEntry[] }
 export type OffsetEntry = { readonly partition: OffsetMap | null; readonly offset: OffsetMap | null }
@@ -105,7 +107,8 @@ function effectOf({ isTopic, offset: before }: OffsetRow, after: OffsetMap | nul
   if (isTopic) {
     const [from, to] = [before?.['kafka_offset'], after['kafka_offset']]
     if (typeof from !== 'number' || typeof to !== 'number') return 'starts here'
-    return to > from ? `${to - from} records are skipped` : `${from - to} records are read again`
+    const count = Math.abs(to - from)
+    return `${counted(count, 'record')} ${count === 1 ? 'is' : 'are'} ${to > from ? 'skipped' : 'read again'}`
   }
   const differences = Object.entries(after).flatMap(([key, to]) => {
     const from = before?.[key]

@@ -20,15 +20,22 @@ const POLL_MS = { live: 15_000, notLive: 3_000 }
 const BUSY_SHARE = 0.1
 const PAUSE_MIN_MS = 500
 
+/** Of a path that is undefined. */
+const NO_QUERY: LiveQuery<unknown> = {
+  data: signal(undefined),
+  error: signal(undefined),
+  refresh: async () => {},
+}
+
 /** Reads of all views that are shown, by path. Views with the same path share one. */
 const queries = new Map<string, ActiveQuery<unknown>>()
 
-/** Reads a path while the calling component is shown, and again when its dependencies change. */
-export function useQuery<Data>(path: string, ...dependencies: readonly QueryDependency[]): LiveQuery<Data> {
+/** Reads a path while the calling component is shown (nothing while it is undefined), and again when its dependencies change. */
+export function useQuery<Data>(path: string | undefined, ...dependencies: readonly QueryDependency[]): LiveQuery<Data> {
   // A component keeps its query even if the one that it shares it with ends its use in the same rendering.
-  const query = useMemo(() => queryOf<Data>(path, dependencies), [path])
-  useEffect(() => query.use(), [query])
-  return query
+  const query = useMemo(() => (path === undefined ? NO_QUERY : queryOf<Data>(path, dependencies)), [path])
+  useEffect(() => (query instanceof ActiveQuery ? query.use() : undefined), [query])
+  return query as LiveQuery<Data>
 }
 
 /** Reads a path once, and again only on request and after actions: for what is expensive, or audited. */

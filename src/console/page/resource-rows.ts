@@ -6,6 +6,8 @@ export type ReportedResource = {
   readonly about: string
   readonly ready: 'True' | 'False' | 'Unknown'
   readonly reason: string
+  /** What is shown: the reason, or in what state it is Ready. */
+  readonly state: string
   readonly message: string
   readonly isStalled: boolean
   readonly tasks?: string

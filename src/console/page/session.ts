@@ -41,17 +41,22 @@ export type PermittedOperation =
   | 'lifecycle'
   | 'offsets'
   | 'loggers'
+  | 'describe'
 
 /**
  * Whether the user may do an operation with an object. False while it is unknown, so that nothing is offered that would
  * be refused. A runtime of another kind does not say, so everything is offered. The server decides in any case.
  */
-export function useRights(kind: 'connectors' | 'subjects', name: string): (operation: PermittedOperation) => boolean {
+export function useRights(
+  kind: 'connectors' | 'subjects' | 'topics',
+  name: string,
+): (operation: PermittedOperation) => boolean {
   const { basePath = '', isReadOnly = false } = useContext(RuntimeContext) ?? {}
   const { data, error } = useQuery<{ readonly operations: readonly PermittedOperation[] }>(
     `${basePath}/ui/api/rights?kind=${kind}&name=${pathSegment(name)}`,
   )
   const operations = computed(() => new Set(data.value?.operations))
   return (operation) =>
-    !(isReadOnly && operation !== 'read') && (error.value?.status === 404 || operations.value.has(operation))
+    !(isReadOnly && operation !== 'read' && operation !== 'describe') &&
+    (error.value?.status === 404 || operations.value.has(operation))
 }

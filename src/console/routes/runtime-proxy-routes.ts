@@ -1,25 +1,25 @@
-import { type IncomingMessage, request as overHttp } from 'node:http'
-import { request as overHttps, type RequestOptions } from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { messageOf } from '../../common/errors.ts'
+import { type ClientTls, sharedHttpAgent } from '../../common/http-agent.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { onceClosed } from '../../http/response-close.ts'
 
 /** How to reach the REST API of a runtime. There are no credentials in it: those of the user are passed on. */
 export type ProxiedRuntime = {
   readonly url: string
-  readonly tls?: Pick<RequestOptions, 'ca' | 'checkServerIdentity'>
+  readonly tls?: Pick<ClientTls, 'ca' | 'checkServerIdentity'>
 }
 
-/**
- * Undefined for a runtime that does not exist. Throws an `HttpError` if the user may not send the request; `isReading` is
- * whether the request changes nothing.
- */
+/** What a request needs besides reaching the runtime. To read records of topics is a permission of its own. */
+export type ProxyUse = { readonly changes: boolean; readonly readsRecords: boolean }
+
+/** Undefined for a runtime that does not exist. Throws an `HttpError` if the user may not send the request. */
 export type FindRuntime = (
   kind: string,
   name: string,
-  access: { readonly request: FastifyRequest; readonly isReading: boolean },
+  access: { readonly request: FastifyRequest; readonly use: ProxyUse },
 ) => ProxiedRuntime | undefined | Promise<ProxiedRuntime | undefined>
 
 /** The path below which a runtime is available. */
@@ -49,10 +49,11 @@ export function runtimeProxyRoutes(app: FastifyInstance, find: FindRuntime): voi
     within.route<{ Params: { kind: string; name: string } }>({
       method: [...METHODS],
       url: '/ui/runtimes/:kind/:name/*',
+      config: { permission: 'authenticated' },
       handler: async (request, reply) => {
         const { kind, name } = request.params
         const path = PATH.exec(request.raw.url ?? '')?.[1] ?? '/'
-        const runtime = await find(kind, name, { request, isReading: isReading(request.method, path) })
+        const runtime = await find(kind, name, { request, use: useOf(request.method, path) })
         if (runtime === undefined) throw new HttpError(404, `there is no ${kind} ${name} in the configuration`)
         return passOn(request, reply, runtime, { name, path })
       },
@@ -67,8 +68,33 @@ const QUESTIONS: Readonly<Record<string, RegExp>> = {
   POST: /^(?:\/subjects\/(?:(?!%2f)[^/])+|\/compatibility\/.*)$/i,
 }
 
-function isReading(method: string, path: string): boolean {
-  return method === 'GET' || QUESTIONS[method]?.test(path.split('?', 1)[0] ?? '') === true
+/** Paths of a worker whose responses contain records of topics. */
+const RECORDS: Readonly<Record<string, RegExp>> = {
+  GET: /^\/+ui\/+api\/+(?:topics\/.+\/records|connectors\/.+\/dead-letters)(?:\/|$)/is,
+  // It also resolves placeholders, so it needs the permission to change connectors as well.
+  POST: /^\/+ui\/+api\/+connectors\/.+\/preview\/*$/is,
+}
+const DECODINGS_MAX = 5
+
+function useOf(method: string, path: string): ProxyUse {
+  const [asked = ''] = path.split('?', 1)
+  const records = RECORDS[method]
+  return {
+    changes: method !== 'GET' && QUESTIONS[method]?.test(asked) !== true,
+    readsRecords: records !== undefined && matchesDecoded(records, asked),
+  }
+}
+
+/** The runtime decodes the path, and so may a proxy in front of it. */
+function matchesDecoded(pattern: RegExp, path: string): boolean {
+  let decoded = path
+  for (let times = 0; times < DECODINGS_MAX; times++) {
+    if (pattern.test(decoded)) return true
+    const next = decoded.replace(/%[0-7][0-9a-f]/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)))
+    if (next === decoded) return false
+    decoded = next
+  }
+  return true
 }
 
 async function passOn(
@@ -83,33 +109,28 @@ async function passOn(
   const url = new URL(runtime.url)
   const body = request.body as Buffer | undefined
   const headers = Object.fromEntries(
-    PASSED_ON.flatMap((key) => (request.headers[key] ? [[key, request.headers[key]]] : [])),
+    PASSED_ON.flatMap((key) => (request.headers[key] ? [[key, request.headers[key]] as const] : [])),
   )
   const stopped = AbortSignal.timeout(TIMEOUT_MS)
   const left = new AbortController()
   onceClosed(reply.raw, () => left.abort())
-  const send = url.protocol === 'https:' ? overHttps : overHttp
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  send({
-    ...(url.protocol === 'https:' ? runtime.tls : {}),
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port,
+  const sent = sharedHttpAgent(runtime).send({
     method: request.method,
+    url,
     path: `${url.pathname.replace(/\/$/, '')}${path}`,
-    headers: { ...headers, ...(body === undefined ? {} : { 'content-length': body.length }) },
+    headers,
+    body,
+    isForwarded: true,
     signal: AbortSignal.any([stopped, left.signal]),
   })
-    .once('response', resolve)
-    .once('error', reject)
-    .end(body)
-  const response = await promise.catch((error: unknown) => {
+  const response = await sent.catch((error: unknown) => {
     throw new HttpError(502, `${name} does not respond: ${stopped.aborted ? 'timeout' : messageOf(error)}`)
   })
   reply.hijack()
   const passedBack = PASSED_BACK.flatMap((key) =>
     response.headers[key] ? [[key, response.headers[key]] as const] : [],
   )
-  reply.raw.writeHead(response.statusCode ?? 502, { ...Object.fromEntries(passedBack), ...NO_PAGE })
+  reply.raw.writeHead(response.status, { ...Object.fromEntries(passedBack), ...NO_PAGE })
   // The client or the runtime went away; there is nobody to report it to.
-  await pipeline(response, reply.raw).catch(() => undefined)
+  await pipeline(response.body, reply.raw).catch(() => undefined)
 }

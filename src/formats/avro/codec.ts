@@ -1,9 +1,9 @@
 import type { Codec } from '../format.ts'
 import { SchemaError } from '../schema-error.ts'
 import type { AvroSchema } from './avro-schema.ts'
-import { type AvscEncoder, avscEncoder } from './avsc-encoder.ts'
 import { avroDecoder } from './decoder.ts'
 import type { UnionForm } from './union-form.ts'
+import { avroBytes, avroWriter } from './writer.ts'
 
 /**
  * Creates a codec for the Avro binary encoding. Values: a long is a number if that is exact, otherwise a bigint; bytes
@@ -16,21 +16,10 @@ import type { UnionForm } from './union-form.ts'
  * Throws a `SchemaError` if the two schemas do not match.
  */
 export function avroCodec(writer: AvroSchema, { reader = writer, unions = 'wrapped' }: AvroCodecOptions = {}): Codec {
-  const compile = <T>(run: () => T) => attempt('the schema cannot be compiled', run)
-  const decode = compile(() => avroDecoder(writer, reader, unions))
-  const fast = compile(() => avscEncoder(writer, unions, 'doubles'))
-  // Longs from 2^52 are rare and slow. The types for them are created when the first such value occurs.
-  let exact: AvscEncoder | undefined
+  const decode = compiled(() => avroDecoder(writer, reader, unions))
+  const write = avroWriter(writer, unions)
   return {
-    encode: (value) =>
-      attempt('the value is not valid for its schema', () => {
-        try {
-          return fast(value)
-        } catch {
-          exact ??= avscEncoder(writer, unions, 'bigints')
-          return exact(value)
-        }
-      }),
+    encode: (value) => attempt('the value is not valid for its schema', () => avroBytes(write, value)),
     decode: (bytes) =>
       attempt('the bytes are not valid for their schema', () =>
         decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
@@ -40,10 +29,20 @@ export function avroCodec(writer: AvroSchema, { reader = writer, unions = 'wrapp
 
 export type AvroCodecOptions = { readonly reader?: AvroSchema; readonly unions?: UnionForm }
 
+function compiled<T>(run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw new SchemaError(`the schema cannot be compiled: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** Converts other errors, such as that of a value that contains itself. */
 function attempt<T>(problem: string, run: () => T): T {
   try {
     return run()
   } catch (error) {
+    if (error instanceof SchemaError && error.message.startsWith(problem)) throw error
     throw new SchemaError(`${problem}: ${(error as Error).message}`, { cause: error })
   }
 }

@@ -1,5 +1,6 @@
 import { defineMember } from '../define-member.ts'
 import { SchemaError } from '../schema-error.ts'
+import { AvroInput } from './avro-input.ts'
 import {
   type AvroEnum,
   type AvroNamed,
@@ -9,11 +10,10 @@ import {
   branchName,
   isNamed,
 } from './avro-schema.ts'
-import { BinaryInput } from './binary-input.ts'
 import { decodedDefault } from './decoded-default.ts'
 import { branchWrapper, type UnionForm } from './union-form.ts'
 
-type Read = (input: BinaryInput) => unknown
+type Read = (input: AvroInput) => unknown
 
 /**
  * Creates a decoder of the Avro binary encoding that resolves data of `writer` to the schema `reader`, as Avro for Java:
@@ -24,9 +24,9 @@ type Read = (input: BinaryInput) => unknown
 export function avroDecoder(writer: AvroSchema, reader: AvroSchema, unions: UnionForm): (bytes: Buffer) => unknown {
   const read = new Resolver(unions).read(writer, reader)
   return (bytes) => {
-    const input = new BinaryInput(bytes)
+    const input = new AvroInput(bytes)
     const value = read(input)
-    input.end()
+    input.expectEnd()
     return value
   }
 }
@@ -203,15 +203,12 @@ function enumOf({ symbols }: AvroEnum, reader: AvroEnum): Read {
 }
 
 function fixedOf(size: number): Read {
-  return (input) => {
-    if (size === 0) input.valueWithoutBytes()
-    return input.fixed(size)
-  }
+  return (input) => input.fixed(size)
 }
 
-const int: Read = (input) => input.int()
+const int: Read = (input) => input.zigzag32()
 const text: Read = (input) => input.text()
-const bytes: Read = (input) => input.bytes()
+const bytes: Read = (input) => input.sized()
 
 /** The readers of scalar types, by the type of the writer and that of the reader. */
 const SCALARS: Readonly<Partial<Record<AvroSchema['type'], Readonly<Partial<Record<AvroSchema['type'], Read>>>>>> = {
@@ -222,14 +219,14 @@ const SCALARS: Readonly<Partial<Record<AvroSchema['type'], Readonly<Partial<Reco
     },
   },
   boolean: { boolean: (input) => input.boolean() },
-  int: { int, long: int, float: (input) => Math.fround(input.int()), double: int },
+  int: { int, long: int, float: (input) => Math.fround(input.zigzag32()), double: int },
   long: {
-    long: (input) => input.long(),
-    float: (input) => Math.fround(Number(input.long())),
-    double: (input) => Number(input.long()),
+    long: (input) => input.zigzag64(),
+    float: (input) => Math.fround(Number(input.zigzag64())),
+    double: (input) => Number(input.zigzag64()),
   },
-  float: { float: (input) => input.float(), double: (input) => input.float() },
-  double: { double: (input) => input.double() },
+  float: { float: (input) => input.float32LE(), double: (input) => input.float32LE() },
+  double: { double: (input) => input.float64LE() },
   string: { string: text, bytes },
   bytes: { bytes, string: text },
 }

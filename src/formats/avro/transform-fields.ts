@@ -1,28 +1,38 @@
 import { defineMember } from '../define-member.ts'
-import type { FieldContext, FieldTransform, FieldType } from '../field-transform.ts'
+import {
+  type FieldContext,
+  type FieldMask,
+  type FieldTransform,
+  type FieldType,
+  MASKED_VALUE,
+} from '../field-transform.ts'
 import type { Json } from '../json-text.ts'
 import { type AvroRecord, type AvroSchema, type AvroUnion, branchName } from './avro-schema.ts'
-import { hasDistinctShapes, type Shape, shapeOf } from './union-form.ts'
+import { hasDistinctShapes, shapeOf, shapeOfValue } from './union-form.ts'
 
 /**
  * Returns a copy of a value with its fields transformed. Values have the form of `avroCodec` with `unions: 'plain'`.
  * Parts that do not match the schema are unchanged; the codec reports them.
  */
-export function transformAvroFields(schema: AvroSchema, value: unknown, transform: FieldTransform): unknown {
-  return transformIn(schema, value, undefined, transform)
-}
-
-function transformIn(
+export function transformAvroFields(
   schema: AvroSchema,
   value: unknown,
-  field: FieldContext | undefined,
   transform: FieldTransform,
+  masks?: FieldMask,
 ): unknown {
+  return transformIn(schema, value, undefined, { transform, masks })
+}
+
+type Visitor = { readonly transform: FieldTransform; readonly masks: FieldMask | undefined }
+
+function transformIn(schema: AvroSchema, value: unknown, field: FieldContext | undefined, visitor: Visitor): unknown {
   if (value === null || value === undefined) return value
-  const inside = (inner: AvroSchema, item: unknown) => transformIn(inner, item, field, transform)
+  const inside = (inner: AvroSchema, item: unknown) => transformIn(inner, item, field, visitor)
   switch (schema.type) {
     case 'record':
-      return typeof value === 'object' ? transformRecord(schema, value, transform) : value
+      if (visitor.masks?.({ fullName: schema.name.full, tags: tagsOf(schema.props.get('confluent:tags')) }))
+        return MASKED_VALUE
+      return typeof value === 'object' ? transformRecord(schema, value, visitor) : value
     case 'array':
       return Array.isArray(value) ? value.map((item) => inside(schema.items, item)) : value
     case 'map':
@@ -30,16 +40,17 @@ function transformIn(
     case 'union':
       return transformUnion(schema, value, inside)
     default:
-      return field === undefined ? value : transform(field, FIELD_TYPES[schema.type], value)
+      return field === undefined ? value : visitor.transform(field, FIELD_TYPES[schema.type], value)
   }
 }
 
-function transformRecord(schema: AvroRecord, record: object, transform: FieldTransform): object {
+function transformRecord(schema: AvroRecord, record: object, visitor: Visitor): object {
   const copy: Record<string, unknown> = {}
   for (const { name, schema: inner, props } of schema.fields) {
     if (!(name in record)) continue
     const field = { fullName: `${schema.name.full}.${name}`, tags: tagsOf(props.get('confluent:tags')) }
-    defineMember(copy, name, transformIn(inner, (record as Record<string, unknown>)[name], field, transform))
+    const value = (record as Record<string, unknown>)[name]
+    defineMember(copy, name, visitor.masks?.(field) ? MASKED_VALUE : transformIn(inner, value, field, visitor))
   }
   return copy
 }
@@ -66,13 +77,6 @@ function transformUnion(
   const branch = branches.find((one) => branchName(one) === name)
   if (branch === undefined || name === undefined || others.length > 0) return value
   return { [name]: inside(branch, (value as Record<string, unknown>)[name]) }
-}
-
-function shapeOfValue(value: NonNullable<unknown>): Shape {
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return typeof value as Shape
-  if (typeof value === 'bigint') return 'number'
-  if (Array.isArray(value)) return 'array'
-  return value instanceof Uint8Array ? 'buffer' : 'object'
 }
 
 const FIELD_TYPES = {

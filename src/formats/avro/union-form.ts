@@ -29,6 +29,14 @@ export function shapeOf({ type }: AvroSchema): Shape {
   }
 }
 
+export function shapeOfValue(value: unknown): Shape {
+  if (value === null) return 'null'
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return typeof value as Shape
+  if (typeof value === 'bigint') return 'number'
+  if (Array.isArray(value)) return 'array'
+  return value instanceof Uint8Array ? 'buffer' : 'object'
+}
+
 export function hasDistinctShapes({ branches }: AvroUnion): boolean {
   return new Set(branches.map(shapeOf)).size === branches.length
 }

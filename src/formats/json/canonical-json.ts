@@ -1,4 +1,4 @@
-import { isObject, JsonNumber, type Json as JsonTree, parseJson, printString } from '../json-text.ts'
+import { type JsonNumber, type Json as JsonTree, parseJson, printJson } from '../json-text.ts'
 
 const NESTING_MAX = 1_000
 /** The scale of Java's `BigDecimal` is an integer of 32 bits, so that it cannot represent larger exponents. */
@@ -18,17 +18,11 @@ export function jsonTree(text: string): JsonTree {
 }
 
 export function printTree(value: JsonTree, sorted = false): string {
-  if (typeof value === 'string') return printString(value)
-  if (value === null || typeof value === 'boolean') return String(value)
-  if (value instanceof JsonNumber) return decimal(value.literal)
-  if (!isObject(value)) return `[${value.map((item) => printTree(item, sorted)).join(',')}]`
-  const members = [...value]
-  if (sorted) members.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-  return `{${members.map(([name, member]) => `${printString(name)}:${printTree(member, sorted)}`).join(',')}}`
+  return printJson(value, { sorted, number: decimal })
 }
 
 /** As Java's `BigDecimal.toString`: all digits are kept; a negative scale or a value below 10^-6 gives an exponent. */
-function decimal(text: string): string {
+function decimal({ literal: text }: JsonNumber): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text) ?? []
   if (fraction === '' && !/e/i.test(text)) return text

@@ -1,7 +1,6 @@
 import type { Codec, SchemaSource } from '../format.ts'
 import { SchemaError } from '../schema-error.ts'
 import { compileJsonSchema } from './meta-schema.ts'
-import type { PlainJson } from './schema-model.ts'
 
 /** `check` throws a `SchemaError` for a value that is not valid for the schema. Without `validate` it does nothing. */
 export type JsonCodec = Codec & { readonly check: (value: unknown) => void }
@@ -11,9 +10,7 @@ export type JsonCodec = Codec & { readonly check: (value: unknown) => void }
  * `SchemaError` for values that are not valid for it.
  */
 export function jsonCodec(source: SchemaSource, { validate }: { readonly validate: boolean }): JsonCodec {
-  const check = validate
-    ? compileJsonSchema(JSON.parse(source.text) as PlainJson, referencesOf(source))
-    : () => undefined
+  const check = validate ? compileJsonSchema(source) : () => undefined
   const checked = (value: unknown, what: string): void => {
     const problem = check(value)
     if (problem !== undefined) throw new SchemaError(`${what}: ${problem}`)
@@ -50,8 +47,4 @@ function parsedText(text: string): unknown {
   } catch (error) {
     throw new SchemaError(`the data is not JSON: ${(error as Error).message}`, { cause: error })
   }
-}
-
-function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, PlainJson> {
-  return new Map(dependencies.map(({ name, text }) => [name, JSON.parse(text) as PlainJson]))
 }

@@ -15,15 +15,49 @@ export type Dialect = {
   readonly hasPrefixItems: boolean
   /** 2019-09 and later: `dependentRequired`, `unevaluated…`, `minContains`. */
   readonly isModern: boolean
+  /** The keyword of references whose target depends on the schemas that led to them. */
+  readonly dynamicRefKeyword: '$recursiveRef' | '$dynamicRef' | undefined
+  /** Whether values are restricted by `type`, `minimum` and so on. A meta-schema can exclude this vocabulary. */
+  readonly hasValidation: boolean
 }
 
-/** The dialect that `$schema` names; draft-07 if it is absent or unknown. */
-export function dialectOf(schema: PlainJson): Dialect {
+const DYNAMIC_REF = { '2019-09': '$recursiveRef', '2020-12': '$dynamicRef' } as const
+
+/**
+ * The dialect that `$schema` names: a draft, or a meta-schema among the references. If `$schema` is absent or unknown, the
+ * dialect is `inherited`, which is draft-07 for a schema that nothing refers to.
+ */
+export function dialectOf(
+  schema: PlainJson,
+  inherited: Dialect = dialectOfDraft('draft-07'),
+  references: ReadonlyMap<string, PlainJson> = new Map(),
+): Dialect {
+  const name = nameIn(schema)
+  if (name === undefined) return inherited
+  const draft = draftNamed(name)
+  if (draft !== undefined) return dialectOfDraft(draft)
+  const metaSchema = references.get(name.replace(/#$/, '')) ?? true
+  const base = draftNamed(nameIn(metaSchema) ?? '')
+  if (base === undefined) return inherited
+  return { ...dialectOfDraft(base), hasValidation: hasValidation((metaSchema as PlainJsonObject)['$vocabulary']) }
+}
+
+function nameIn(schema: PlainJson): string | undefined {
   const isObject = schema !== null && typeof schema === 'object' && !Array.isArray(schema)
-  const named = isObject ? (schema as PlainJsonObject)['$schema'] : undefined
-  const match =
-    typeof named === 'string' ? /json-schema\.org\/(?:draft\/)?(draft-0[467]|2019-09|2020-12)\//.exec(named) : null
-  const draft = (match?.[1] ?? 'draft-07') as Draft
+  const name = isObject ? (schema as PlainJsonObject)['$schema'] : undefined
+  return typeof name === 'string' ? name : undefined
+}
+
+function draftNamed(name: string): Draft | undefined {
+  return /json-schema\.org\/(?:draft\/)?(draft-0[467]|2019-09|2020-12)\//.exec(name)?.[1] as Draft | undefined
+}
+
+function hasValidation(vocabulary: PlainJson | undefined): boolean {
+  const isListed = vocabulary !== undefined && vocabulary !== null && typeof vocabulary === 'object'
+  return !isListed || Object.keys(vocabulary).some((name) => name.endsWith('/vocab/validation'))
+}
+
+function dialectOfDraft(draft: Draft): Dialect {
   const isModern = draft === '2019-09' || draft === '2020-12'
   return {
     draft,
@@ -34,5 +68,7 @@ export function dialectOf(schema: PlainJson): Dialect {
     refHasSiblings: isModern,
     hasPrefixItems: draft === '2020-12',
     isModern,
+    dynamicRefKeyword: isModern ? DYNAMIC_REF[draft] : undefined,
+    hasValidation: true,
   }
 }

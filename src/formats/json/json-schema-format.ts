@@ -3,12 +3,13 @@ import { SchemaError } from '../schema-error.ts'
 import { type SchemaTags, type TagChange, tagsIn } from '../tags.ts'
 import { canonicalJson, jsonTree, printTree } from './canonical-json.ts'
 import { jsonSchemaChanges } from './compatibility.ts'
-import { dialectOf } from './dialect.ts'
 import { InvalidJsonSchema, loadJsonSchema } from './load-json-schema.ts'
 import { checkMetaSchema } from './meta-schema.ts'
-import { UnresolvedReference } from './references.ts'
+import { readJsonSchema } from './read-json-schema.ts'
 import { describeChange } from './schema-change.ts'
+import type { SchemaLocation } from './schema-location.ts'
 import type { Model, PlainJson, PlainJsonObject } from './schema-model.ts'
+import { UnresolvedReference } from './schema-resources.ts'
 import { jsonEntities, tagJson } from './tags.ts'
 
 /** JSON Schema, draft 4 to 2020-12. */
@@ -20,9 +21,11 @@ function parseJsonSchema(source: SchemaSource, options: ParseOptions = {}): Pars
   if (root === null || Array.isArray(root) || (typeof root !== 'object' && typeof root !== 'boolean')) {
     throw new SchemaError('a JSON schema must be an object or a boolean')
   }
-  if (options.validation !== 'loose') checkMetaSchema(root, dialectOf(root))
   const schema = new JsonSchema(source, canonical, root)
-  if (options.validation !== 'loose') schema.model({ strict: true })
+  if (options.validation !== 'loose') {
+    checkMetaSchema(schema.location())
+    schema.model({ strict: true })
+  }
   return schema
 }
 
@@ -33,6 +36,7 @@ class JsonSchema implements ParsedSchema {
   readonly fields: readonly string[]
   readonly #source: SchemaSource
   readonly #root: PlainJson
+  #location: SchemaLocation | undefined
   #model: Model | undefined
 
   constructor(source: SchemaSource, canonical: string, root: PlainJson) {
@@ -44,16 +48,22 @@ class JsonSchema implements ParsedSchema {
     this.fields = properties !== null && typeof properties === 'object' ? Object.keys(properties) : []
   }
 
-  /** The model, built on first use: reading the topic does not need it. Throws a `SchemaError`. */
+  /** Read on first use: reading the topic does not need it. Throws a `SchemaError`. */
+  location(): SchemaLocation {
+    this.#location ??= readJsonSchema(this.#source)
+    return this.#location
+  }
+
+  /** Built on first use. Throws a `SchemaError`. */
   model({ strict = false } = {}): Model {
-    this.#model ??= asSchemaError(() => loadJsonSchema(this.#root, { references: referencesOf(this.#source), strict }))
+    this.#model ??= asSchemaError(() => loadJsonSchema(this.location(), { strict }))
     return this.#model
   }
 
   /** Searches the parsed documents and not the texts, where a keyword can be written with escapes. */
   get hasPatterns(): boolean {
     try {
-      return [this.#root, ...referencesOf(this.#source).values()].some(hasPatternProperties)
+      return this.location().documents.some(({ value }) => hasPatternProperties(value))
     } catch {
       // A reference is not valid JSON. The comparison reports it.
       return true
@@ -109,10 +119,6 @@ function hasPatternProperties(document: PlainJson): boolean {
     for (const member of Object.values(one)) documents.push(member as PlainJson)
   }
   return false
-}
-
-function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, PlainJson> {
-  return new Map(dependencies.map(({ name, text }) => [name, JSON.parse(text) as PlainJson]))
 }
 
 function asSchemaError<T>(read: () => T): T {

@@ -1,7 +1,7 @@
 import { javaSyntaxError } from '../../regex/java-syntax.ts'
 import { ecmaPattern, type Pattern } from '../../regex/pattern.ts'
 import type { Dialect } from './dialect.ts'
-import { Documents, type Located, resolveUri } from './references.ts'
+import type { Reference, SchemaLocation } from './schema-location.ts'
 import type {
   ArrayModel,
   Bound,
@@ -24,8 +24,6 @@ export class InvalidJsonSchema extends Error {
 const NESTING_MAX = 500
 
 export type LoadOptions = {
-  /** Referenced documents, by the URI that a `$ref` names. */
-  readonly references?: ReadonlyMap<string, PlainJson>
   /** Also loads the subschemas that comparisons ignore, and checks the syntax of patterns. Used for new schemas. */
   readonly strict?: boolean
 }
@@ -34,28 +32,23 @@ export type LoadOptions = {
  * Loads a schema into a model. Throws `InvalidJsonSchema` for an invalid keyword and for circular `$ref`s, and
  * `UnresolvedReference` for a `$ref` whose target does not exist.
  */
-export function loadJsonSchema(root: PlainJson, { references = new Map(), strict = false }: LoadOptions = {}): Model {
-  const loader = new Loader(new Documents(root, references), strict)
-  const model = loader.load(loader.root(), 0)
+export function loadJsonSchema(root: SchemaLocation, { strict = false }: LoadOptions = {}): Model {
+  const loader = new Loader(strict)
+  const model = loader.load(root, 0)
   loader.resolveAll()
   return model
 }
 
 class Loader {
-  readonly #documents: Documents
   readonly #strict: boolean
-  readonly #models = new Map<PlainJson, Model>()
+  /** By scope and schema. */
+  readonly #models = new Map<string, Map<PlainJson, Model>>()
   readonly #unresolved: (() => Model)[] = []
   /** The references that are known to resolve to a schema, directly or through other references. */
   readonly #leading = new Set<Model>()
 
-  constructor(documents: Documents, strict: boolean) {
-    this.#documents = documents
+  constructor(strict: boolean) {
     this.#strict = strict
-  }
-
-  root(): Located {
-    return this.#documents.root
   }
 
   resolveAll(): void {
@@ -70,17 +63,18 @@ class Loader {
     }
   }
 
-  load(at: Located, depth: number): Model {
+  load(at: SchemaLocation, depth: number): Model {
     const { value } = at
     if (depth > NESTING_MAX) throw new InvalidJsonSchema(`nested deeper than ${NESTING_MAX}`)
     if (value === true) return { kind: 'any', ...commonOf({}, 'true') }
     if (value === false) return { kind: 'never', ...commonOf({}, 'false') }
     if (!isObject(value))
       throw new InvalidJsonSchema(`expected a schema (an object or a boolean), found ${JSON.stringify(value)}`)
-    const known = this.#models.get(value)
+    const models = this.#models.get(at.scope) ?? new Map<PlainJson, Model>()
+    const known = models.get(value)
     if (known) return known
     const model = this.#combine(value, this.#parts(at, value, depth))
-    this.#models.set(value, model)
+    this.#models.set(at.scope, models.set(value, model))
     return model
   }
 
@@ -93,13 +87,13 @@ class Loader {
   }
 
   /** The parts of one schema object, all of which apply, in the order of Confluent's registry. */
-  #parts(at: Located, schema: PlainJsonObject, depth: number): readonly Model[] {
-    const reference = typeof schema['$ref'] === 'string' ? [this.#reference(at, schema['$ref'])] : []
-    if (reference.length > 0 && !at.dialect.refHasSiblings) return reference
-    const inner = (value: PlainJson) => this.load({ ...at, value }, depth + 1)
+  #parts(at: SchemaLocation, schema: PlainJsonObject, depth: number): readonly Model[] {
+    const references = at.references.map((reference) => this.#reference(reference))
+    if (references.length > 0 && !at.dialect.refHasSiblings) return references
+    const inner = (value: PlainJson) => this.load(at.child(value), depth + 1)
     if (this.#strict) this.#checkUnmodelled(at, schema, inner)
     return [
-      ...reference,
+      ...references,
       ...enumPart(schema),
       ...combinedParts(schema, inner),
       ...notPart(schema, inner),
@@ -113,9 +107,9 @@ class Loader {
    * Checks the subschemas that the model omits but Confluent's registry loads: a `$ref` in them must have a target.
    * Also rejects patterns that are invalid in Java, as Confluent's registry does.
    */
-  #checkUnmodelled(at: Located, schema: PlainJsonObject, inner: (value: PlainJson) => Model): void {
+  #checkUnmodelled(at: SchemaLocation, schema: PlainJsonObject, inner: (value: PlainJson) => Model): void {
     const { dialect } = at
-    const { pattern, $dynamicRef: dynamicRef } = schema
+    const { pattern } = schema
     const expressions = membersOf(schema, 'patternProperties').map(([expression]) => expression)
     for (const expression of typeof pattern === 'string' ? [...expressions, pattern] : expressions) {
       const reason = javaSyntaxError(expression)
@@ -128,21 +122,20 @@ class Loader {
     for (const value of keywords.map((keyword) => schema[keyword])) if (value !== undefined) inner(value)
     if (!dialect.isModern) return
     for (const [, definition] of membersOf(schema, '$defs')) inner(definition)
-    if (typeof dynamicRef === 'string') this.#reference(at, dynamicRef)
   }
 
-  #reference(at: Located, ref: string): Model {
+  #reference({ uri, find }: Reference): Model {
     let target: Model | undefined
     const resolve = () => {
-      target ??= this.load(this.#documents.find(ref, at), 0)
+      target ??= this.load(find(), 0)
       return target
     }
     this.#unresolved.push(resolve)
-    return { kind: 'reference', target: resolve, ...commonOf({}, `ref ${resolveUri(ref, at.base)}`) }
+    return { kind: 'reference', target: resolve, ...commonOf({}, `ref ${uri}`) }
   }
 
   /** Returns one part for the types that `type` names, and one for each other type that has keywords in this schema. */
-  #typedParts(at: Located, schema: PlainJsonObject, inner: (value: PlainJson) => Model): readonly Model[] {
+  #typedParts(at: SchemaLocation, schema: PlainJsonObject, inner: (value: PlainJson) => Model): readonly Model[] {
     const { type } = schema
     const load = (name: PlainJson) => typedModel(at, schema, name, inner)
     const named = type === undefined ? [] : Array.isArray(type) ? type : [type]
@@ -225,17 +218,22 @@ function notPart(schema: PlainJsonObject, inner: (value: PlainJson) => Model): r
   return not === undefined ? [] : [{ kind: 'not', schema: inner(not), ...commonOf({}, `not ${digestOf(not)}`) }]
 }
 
-function constPart(schema: PlainJsonObject, { dialect }: Located): readonly Model[] {
+function constPart(schema: PlainJsonObject, { dialect }: SchemaLocation): readonly Model[] {
   const value = dialect.hasConst ? schema['const'] : undefined
   return value === undefined ? [] : [{ kind: 'const', value, ...commonOf({}, `const ${digestOf(value)}`) }]
 }
 
-function conditionalPart(schema: PlainJsonObject, { dialect }: Located): readonly Model[] {
+function conditionalPart(schema: PlainJsonObject, { dialect }: SchemaLocation): readonly Model[] {
   const has = conditionalKeywords(dialect, schema).length > 0
   return has ? [{ kind: 'conditional', ...commonOf({}, 'conditional') }] : []
 }
 
-function typedModel(at: Located, schema: PlainJsonObject, type: PlainJson, inner: (value: PlainJson) => Model): Model {
+function typedModel(
+  at: SchemaLocation,
+  schema: PlainJsonObject,
+  type: PlainJson,
+  inner: (value: PlainJson) => Model,
+): Model {
   const common = commonOf({}, `${String(type)} ${digestOf(schema)}`)
   switch (type) {
     case 'string':
@@ -293,7 +291,11 @@ function restOf(value: PlainJson | undefined, inner: (value: PlainJson) => Model
   return value === undefined || value === true ? undefined : inner(value)
 }
 
-function objectOf({ dialect }: Located, schema: PlainJsonObject, inner: (value: PlainJson) => Model): Own<ObjectModel> {
+function objectOf(
+  { dialect }: SchemaLocation,
+  schema: PlainJsonObject,
+  inner: (value: PlainJson) => Model,
+): Own<ObjectModel> {
   const dependencies = membersOf(schema, dialect.isModern ? 'dependentRequired' : 'dependencies')
   const schemas = dialect.isModern ? membersOf(schema, 'dependentSchemas') : dependencies
   const { required } = schema
@@ -326,7 +328,11 @@ function expression(pattern: string): Pattern {
 
 const NOTHING = ecmaPattern('[]')
 
-function arrayOf({ dialect }: Located, schema: PlainJsonObject, inner: (value: PlainJson) => Model): Own<ArrayModel> {
+function arrayOf(
+  { dialect }: SchemaLocation,
+  schema: PlainJsonObject,
+  inner: (value: PlainJson) => Model,
+): Own<ArrayModel> {
   const { tuple, items, additional } = itemsOf(schema, dialect.hasPrefixItems)
   const minContains = dialect.isModern && schema['contains'] !== undefined ? 1 : undefined
   return {

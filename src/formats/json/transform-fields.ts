@@ -2,30 +2,26 @@ import { defineMember } from '../define-member.ts'
 import type { FieldContext, FieldTransform, FieldType } from '../field-transform.ts'
 import type { SchemaSource } from '../format.ts'
 import { SchemaError } from '../schema-error.ts'
-import { compileSubschemas, type ValueCheck } from './meta-schema.ts'
-import { Documents, type Located, UnresolvedReference } from './references.ts'
+import { readJsonSchema } from './read-json-schema.ts'
+import type { Reference, SchemaLocation } from './schema-location.ts'
 import type { PlainJson, PlainJsonObject } from './schema-model.ts'
+import { UnresolvedReference } from './schema-resources.ts'
+import { SchemaValidator, type ValueCheck } from './schema-validator.ts'
+import { VisitBudget } from './visit-budget.ts'
 
 /** Deeper nesting indicates a circular `$ref`. */
 const DEPTH_MAX = 500
-/**
- * How often schemas are visited for each value in a record. A schema that `allOf` names twice is visited twice, and so are its
- * own branches: the number can grow exponentially with the schema.
- */
-const VISITS_PER_VALUE_MAX = 100
-const VISITS_MIN = 10_000
+const VISITS = { min: 10_000, perValue: 100 }
 
 /** The context of one transformation. */
 type Walk = {
-  /** How many more schemas may be visited. */
-  visitsLeft: number
-  readonly documents: Documents
+  readonly budget: VisitBudget
   readonly transform: FieldTransform
-  readonly fits: (schema: PlainJson, value: unknown) => boolean
+  readonly fits: (schema: SchemaLocation, value: unknown) => boolean
 }
 /** A position in the schema and the property it belongs to. Array items and branches belong to their property. */
 type Location = {
-  readonly at: Located
+  readonly at: SchemaLocation
   readonly path: string
   readonly field: FieldContext | undefined
   readonly depth: number
@@ -37,21 +33,18 @@ type Location = {
  * function throws a `SchemaError`.
  */
 export function jsonFieldTransformer(source: SchemaSource): (value: unknown, transform: FieldTransform) => unknown {
-  const references = new Map((source.dependencies ?? []).map(({ name, text }) => [name, JSON.parse(text) as PlainJson]))
-  const root = JSON.parse(source.text) as PlainJson
-  const documents = new Documents(root, references)
-  const checks = new Map<PlainJson, ValueCheck>()
-  let checkOf: ((schema: PlainJson) => ValueCheck) | undefined
-  const fits = (schema: PlainJson, value: unknown) => {
-    if (typeof schema === 'boolean') return schema
-    checkOf ??= compileSubschemas(root, references)
-    const check = checks.get(schema) ?? checkOf(schema)
-    checks.set(schema, check)
+  const root = readJsonSchema(source)
+  const validator = new SchemaValidator()
+  const checks = new Map<string, Map<PlainJson, ValueCheck>>()
+  const fits = (schema: SchemaLocation, value: unknown) => {
+    const inScope = checks.get(schema.scope) ?? new Map<PlainJson, ValueCheck>()
+    const check = inScope.get(schema.value) ?? validator.check(schema)
+    checks.set(schema.scope, inScope.set(schema.value, check))
     return check(value) === undefined
   }
   return (value, transform) =>
-    transformIn({ visitsLeft: visitsMax(value), documents, transform, fits }, value, {
-      at: documents.root,
+    transformIn({ budget: new VisitBudget(value, VISITS), transform, fits }, value, {
+      at: root,
       path: '$',
       field: undefined,
       depth: 0,
@@ -60,12 +53,11 @@ export function jsonFieldTransformer(source: SchemaSource): (value: unknown, tra
 
 function transformIn(walk: Walk, value: unknown, location: Location): unknown {
   const schema = location.at.value
-  walk.visitsLeft -= 1
-  if (walk.visitsLeft < 0) throw new SchemaError(`${location.path}: too many subschemas apply to the same value`)
+  if (!walk.budget.spend()) throw new SchemaError(`${location.path}: too many subschemas apply to the same value`)
   if (value === null || value === undefined || !isObject(schema)) return value
   if (location.depth > DEPTH_MAX)
     throw new SchemaError(`${location.path}: the schema is nested deeper than ${DEPTH_MAX}`)
-  const branches = branchesFor(walk, schema, value)
+  const branches = branchesFor(walk, location.at, schema, value)
   if (branches !== undefined) {
     const changed = branches.reduce<unknown>(
       (before, branch) => transformIn(walk, before, toSubschema(location, branch)),
@@ -74,37 +66,21 @@ function transformIn(walk: Walk, value: unknown, location: Location): unknown {
     return transformChildren(walk, changed, location, schema)
   }
   if (Array.isArray(value) && schema['items'] !== undefined) return transformChildren(walk, value, location, schema)
-  const reference = schema['$ref']
-  if (typeof reference === 'string') return transformIn(walk, value, resolveReference(walk, location, reference))
+  const [reference] = location.at.references
+  if (reference) return transformIn(walk, value, resolveReference(location, reference))
   if (isObject(schema['properties']) && typeof value === 'object')
     return transformChildren(walk, value, location, schema)
   // Confluent's clients skip values without a known type; here a rule can reject them.
   return location.field ? walk.transform(location.field, typeOf(schema, value), value) : value
 }
 
-function visitsMax(value: unknown): number {
-  return VISITS_MIN + VISITS_PER_VALUE_MAX * countValues(value)
-}
-
-function countValues(root: unknown): number {
-  const open = [root]
-  let count = 0
-  while (open.length > 0) {
-    const value = open.pop()
-    count += 1
-    if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) continue
-    for (const member of Object.values(value)) open.push(member)
-  }
-  return count
-}
-
 function toSubschema(location: Location, schema: PlainJson): Location {
-  return { ...location, at: { ...location.at, value: schema }, depth: location.depth + 1 }
+  return { ...location, at: location.at.child(schema), depth: location.depth + 1 }
 }
 
-function resolveReference({ documents }: Walk, location: Location, reference: string): Location {
+function resolveReference(location: Location, { find }: Reference): Location {
   try {
-    return { ...location, at: documents.find(reference, location.at), depth: location.depth + 1 }
+    return { ...location, at: find(), depth: location.depth + 1 }
   } catch (error) {
     if (error instanceof UnresolvedReference) throw new SchemaError(error.message, { cause: error })
     throw error
@@ -112,11 +88,16 @@ function resolveReference({ documents }: Walk, location: Location, reference: st
 }
 
 /** The branches of a combined schema that apply to the value; undefined if the schema is not combined. */
-function branchesFor({ fits }: Walk, schema: PlainJsonObject, value: unknown): readonly PlainJson[] | undefined {
-  const { allOf, oneOf, anyOf } = schema
+function branchesFor(
+  { fits }: Walk,
+  at: SchemaLocation,
+  { allOf, oneOf, anyOf }: PlainJsonObject,
+  value: unknown,
+): readonly PlainJson[] | undefined {
+  const doesFit = (branch: PlainJson) => fits(at.child(branch), value)
   if (Array.isArray(allOf)) return allOf
-  if (Array.isArray(oneOf)) return oneOf.filter((branch) => fits(branch, value)).slice(0, 1)
-  if (Array.isArray(anyOf)) return anyOf.filter((branch) => fits(branch, value))
+  if (Array.isArray(oneOf)) return oneOf.filter(doesFit).slice(0, 1)
+  if (Array.isArray(anyOf)) return anyOf.filter(doesFit)
   return undefined
 }
 

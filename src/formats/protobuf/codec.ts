@@ -4,15 +4,17 @@ import {
   type DescMessage,
   type FileRegistry,
   fromBinary,
+  type Message,
   type MessageShape,
   toBinary,
+  toJson,
 } from '@bufbuild/protobuf'
 import { type FileDescriptorProto, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import type { Codec, SchemaSource } from '../format.ts'
 import { SchemaError } from '../schema-error.ts'
 import type { ProtoUnit } from './compatibility.ts'
 import { toFileDescriptor } from './descriptor-writer.ts'
-import type { Message, TypeElement } from './proto-file.ts'
+import type { Message as MessageElement, TypeElement } from './proto-file.ts'
 import { protoUnit } from './protobuf-format.ts'
 import { protoTags } from './tags.ts'
 import type { ProtoDependency } from './type-table.ts'
@@ -58,22 +60,28 @@ export class ProtobufMessages {
     return [...messagesIn(types, packageName, [])].map(({ name }) => name)
   }
 
-  /** The tags of fields in the schema and its imports, by full field name. */
-  fieldTags(): ReadonlyMap<string, readonly string[]> {
+  /** The tags of fields and messages in the schema and its imports, by full name. */
+  tagsByName(): ReadonlyMap<string, readonly string[]> {
     const files = [this.#unit.file, ...this.#unit.dependencies.map(({ file }) => file)]
     return new Map(
       files.flatMap((file) => {
         const space = file.packageName ? `${file.packageName}.` : ''
-        return protoTags(file)
-          .filter(({ schemaEntity }) => schemaEntity.entityType === 'sr_field')
-          .map(({ schemaEntity, tags }) => [`${space}${schemaEntity.entityPath}`, tags] as const)
+        return protoTags(file).map(({ schemaEntity, tags }) => [`${space}${schemaEntity.entityPath}`, tags] as const)
       }),
     )
   }
 
-  codec(message: MessageType): Codec {
+  /** `toJson` returns the JSON of a message, as protobuf specifies it, with the default values of fields that are not set. */
+  codec(message: MessageType): Codec & { readonly toJson: (value: unknown) => unknown } {
     const descriptor = this.descriptor(message)
     return {
+      toJson: (value) =>
+        attempt('the message has no JSON form', () =>
+          toJson(descriptor, value as Message, {
+            alwaysEmitImplicit: true,
+            ...(this.#registry && { registry: this.#registry }),
+          }),
+        ),
       encode: (value) => attempt('the value is not valid for its schema', () => encode(descriptor, value)),
       decode: (bytes) => attempt('the data is not valid for its schema', () => fromBinary(descriptor, bytes)),
     }
@@ -103,9 +111,9 @@ function encode(descriptor: DescMessage, value: unknown): Uint8Array {
 
 function compile({ file, dependencies }: ProtoUnit): FileRegistry {
   const compiled: FileDescriptorProto[] = importedFirst(dependencies).map((one) =>
-    toFileDescriptor({ file: one.file, dependencies }, one.path),
+    toFileDescriptor({ file: one.file, dependencies }, { name: one.path, customOptions: false }),
   )
-  compiled.push(toFileDescriptor({ file, dependencies }, OWN_NAME))
+  compiled.push(toFileDescriptor({ file, dependencies }, { name: OWN_NAME, customOptions: false }))
   return createFileRegistry(create(FileDescriptorSetSchema, { file: compiled }))
 }
 
@@ -125,7 +133,7 @@ function importedFirst(dependencies: readonly ProtoDependency[]): readonly Proto
 }
 
 function* messagesIn(types: readonly TypeElement[], scope: string, path: readonly number[]): Generator<MessageType> {
-  const messages = types.filter((type): type is Message => type.kind === 'message')
+  const messages = types.filter((type): type is MessageElement => type.kind === 'message')
   for (const [index, message] of messages.entries()) {
     const name = scope === '' ? message.name : `${scope}.${message.name}`
     const indexes = [...path, index]

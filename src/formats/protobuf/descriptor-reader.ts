@@ -1,10 +1,11 @@
-import type { Message as BufMessage, DescMessage } from '@bufbuild/protobuf'
-import { reflect } from '@bufbuild/protobuf/reflect'
+import { type Message as BufMessage, create, type DescMessage, toBinary } from '@bufbuild/protobuf'
 import {
   type DescriptorProto,
+  DescriptorProtoSchema,
   type EnumDescriptorProto,
   EnumOptionsSchema,
   EnumValueOptionsSchema,
+  ExtensionRangeOptionsSchema,
   type FieldDescriptorProto,
   FieldOptionsSchema,
   type FileDescriptorProto,
@@ -17,14 +18,17 @@ import {
   ServiceOptionsSchema,
   FieldDescriptorProto_Type as Type,
 } from '@bufbuild/protobuf/wkt'
-import { readMeta } from './confluent-meta.ts'
+import { SchemaError } from '../schema-error.ts'
+import { decodeOptions } from './option-decoder.ts'
+import { type OptionTypes, scopeOf } from './option-types.ts'
 import {
   type Enum,
   type Extend,
+  emptyFile,
+  type Group,
   type Message,
   type OneOf,
   type Option,
-  type OptionValue,
   type ProtoField,
   type ProtoFile,
   type Range,
@@ -33,61 +37,188 @@ import {
   type Service,
   TAG_MAX,
 } from './proto-file.ts'
+import { unquoteLiterals } from './string-literal.ts'
 import { splitName } from './type-table.ts'
 
 /**
- * Converts a compiled file to its source form. Custom options are omitted, except Confluent's meta, because the
- * descriptor does not contain their names. Throws an `Error` for a package name with too many parts.
+ * Converts a compiled file to its source form. A descriptor has only the numbers of custom options, so those that
+ * `optionTypes` does not declare are omitted. Throws a `SchemaError` for a file that no text of a registry can have.
  */
-export function fromFileDescriptor(file: FileDescriptorProto): ProtoFile {
-  if (splitName(file.package).length > SCOPES_MAX) throw new Error(`the package has more than ${SCOPES_MAX} parts`)
-  const isProto3 = file.syntax === 'proto3'
-  const isPublic = new Set(file.publicDependency)
-  return {
-    syntax: isProto3 ? 'proto3' : file.syntax === 'proto2' ? 'proto2' : undefined,
-    packageName: file.package === '' ? undefined : file.package,
-    imports: file.dependency.filter((_, at) => !isPublic.has(at)),
-    publicImports: file.dependency.filter((_, at) => isPublic.has(at)),
-    options: optionsOf(FileOptionsSchema, file.options),
-    types: [...file.messageType.map((message) => readMessage(message, isProto3)), ...file.enumType.map(readEnum)],
-    extends: readExtends(file.extension, isProto3),
-    services: file.service.map(readService),
+export function fromFileDescriptor(
+  file: FileDescriptorProto,
+  optionTypes: OptionTypes = scopeOf({ file: emptyFile(), dependencies: [] }).optionTypes,
+): ProtoFile {
+  if (splitName(file.package).length > SCOPES_MAX) {
+    throw new SchemaError(`the package has more than ${SCOPES_MAX} parts`)
+  }
+  return new DescriptorReader(file.syntax === 'proto3', optionTypes).file(file)
+}
+
+class DescriptorReader {
+  readonly #isProto3: boolean
+  readonly #optionTypes: OptionTypes
+
+  constructor(isProto3: boolean, optionTypes: OptionTypes) {
+    this.#isProto3 = isProto3
+    this.#optionTypes = optionTypes
+  }
+
+  file(file: FileDescriptorProto): ProtoFile {
+    const isPublic = new Set(file.publicDependency)
+    const isGroup = groupNames(file.extension)
+    return {
+      syntax: file.syntax === 'proto2' || file.syntax === 'proto3' ? file.syntax : undefined,
+      packageName: file.package === '' ? undefined : file.package,
+      imports: file.dependency.filter((_, at) => !isPublic.has(at)),
+      publicImports: file.dependency.filter((_, at) => isPublic.has(at)),
+      options: this.#options(FileOptionsSchema, file.options),
+      types: [
+        ...file.messageType.filter(({ name }) => !isGroup.has(name)).map((message) => this.#message(message)),
+        ...file.enumType.map((element) => this.#enum(element)),
+      ],
+      extends: this.#extends(file.extension, file.messageType),
+      services: file.service.map((service) => this.#service(service)),
+    }
+  }
+
+  #message(message: DescriptorProto): Message {
+    const { nestedType, extensionRange } = message
+    const entries = new Map(nestedType.filter(({ options }) => options?.mapEntry).map((entry) => [entry.name, entry]))
+    const isMember = (field: FieldDescriptorProto) =>
+      field.oneofIndex !== undefined && has(field, 'oneofIndex') && !field.proto3Optional
+    const own = this.#members(
+      message.field.filter((field) => !isMember(field)),
+      nestedType,
+    )
+    const oneofs = message.oneofDecl.map(({ name, options }, at): OneOf => {
+      const members = message.field.filter((field) => isMember(field) && field.oneofIndex === at)
+      const { fields, groups } = this.#members(members, nestedType)
+      return {
+        name,
+        options: this.#options(OneofOptionsSchema, options),
+        fields: fields.map((field) => ({ ...field, label: undefined })),
+        groups: groups.map((group) => ({ ...group, label: undefined })),
+      }
+    })
+    const isGroup = groupNames([...message.field, ...message.extension])
+    const nested = nestedType.filter(({ name }) => !entries.has(name) && !isGroup.has(name))
+    return {
+      kind: 'message',
+      name: message.name,
+      reserved: reservedOf(message.reservedRange.map(halfOpen), message.reservedName),
+      options: this.#options(MessageOptionsSchema, message.options),
+      ...own,
+      // In the descriptor, a proto3 optional field has a synthetic oneof, which the source does not have.
+      oneofs: oneofs.filter(({ fields, groups }) => fields.length + groups.length > 0),
+      extensions: extensionRange.map((range) => ({
+        ranges: [halfOpen(range)],
+        options: this.#options(ExtensionRangeOptionsSchema, range.options),
+      })),
+      extends: this.#extends(message.extension, nestedType),
+      types: [...nested.map((type) => this.#message(type)), ...message.enumType.map((element) => this.#enum(element))],
+    }
+  }
+
+  /** `types` are the messages beside the fields, among them the map entries and those of groups. */
+  #members(members: readonly FieldDescriptorProto[], types: readonly DescriptorProto[]) {
+    const fields: ProtoField[] = []
+    const groups: Group[] = []
+    const byName = new Map(types.map((type) => [type.name, type]))
+    for (const member of members) {
+      const type = byName.get(member.typeName.split('.').at(-1) ?? '')
+      if (member.type === Type.GROUP) groups.push(this.#group(member, type))
+      else fields.push(this.#field(member, type?.options?.mapEntry ? type : undefined))
+    }
+    return { fields, groups }
+  }
+
+  #group(field: FieldDescriptorProto, type: DescriptorProto | undefined): Group {
+    const { fields, groups, options, oneofs, types, extensions, extends: extended } = this.#message(type ?? NO_MESSAGE)
+    const other = [
+      groups,
+      options,
+      oneofs,
+      types,
+      extensions,
+      extended,
+      this.#options(FieldOptionsSchema, field.options),
+    ]
+    if (type === undefined || other.some(({ length }) => length > 0)) {
+      throw new SchemaError(
+        `the group '${field.name}' has options, or something else than fields, which no schema can have`,
+      )
+    }
+    return { label: this.#label(field), name: type.name, tag: field.number, fields }
+  }
+
+  #field(field: FieldDescriptorProto, entry: DescriptorProto | undefined): ProtoField {
+    const [key, value] = entry?.field ?? []
+    const isMap = field.label === Label.REPEATED && key !== undefined && value !== undefined
+    return {
+      label: isMap ? undefined : this.#label(field),
+      type: isMap ? `map<${typeOf(key)}, ${typeOf(value)}>` : typeOf(field),
+      name: field.name,
+      tag: field.number,
+      options: this.#options(FieldOptionsSchema, field.options),
+      defaultValue: defaultOf(field),
+      jsonName: field.jsonName === '' || field.jsonName === jsonNameOf(field.name) ? undefined : field.jsonName,
+    }
+  }
+
+  #label(field: FieldDescriptorProto): ProtoField['label'] {
+    if (field.label === Label.REPEATED) return 'repeated'
+    if (field.label === Label.REQUIRED) return 'required'
+    return this.#isProto3 && !field.proto3Optional ? undefined : 'optional'
+  }
+
+  #enum(element: EnumDescriptorProto): Enum {
+    const ranges = element.reservedRange.map(({ start, end }) =>
+      start === end ? start : { from: start, to: Math.min(end, TAG_MAX) },
+    )
+    return {
+      kind: 'enum',
+      name: element.name,
+      reserved: reservedOf(ranges, element.reservedName),
+      options: this.#options(EnumOptionsSchema, element.options),
+      constants: element.value.map(({ name, number, options }) => ({
+        name,
+        tag: number,
+        options: this.#options(EnumValueOptionsSchema, options),
+      })),
+    }
+  }
+
+  #extends(fields: readonly FieldDescriptorProto[], types: readonly DescriptorProto[]): readonly Extend[] {
+    const byName = Map.groupBy(fields, ({ extendee }) => extendee)
+    return [...byName].map(([name, members]) => ({ name, ...this.#members(members, types) }))
+  }
+
+  #service(service: ServiceDescriptorProto): Service {
+    return {
+      name: service.name,
+      options: this.#options(ServiceOptionsSchema, service.options),
+      rpcs: service.method.map((method) => ({
+        name: method.name,
+        requestType: method.inputType,
+        requestStreaming: method.clientStreaming,
+        responseType: method.outputType,
+        responseStreaming: method.serverStreaming,
+        options: this.#options(MethodOptionsSchema, method.options),
+      })),
+    }
+  }
+
+  #options(schema: DescMessage, options: BufMessage | undefined): readonly Option[] {
+    if (options === undefined) return []
+    return decodeOptions(this.#optionTypes.builtIn(schema), toBinary(schema, options), this.#optionTypes)
   }
 }
 
-function readMessage(message: DescriptorProto, isProto3: boolean): Message {
-  const entries = new Map(
-    message.nestedType.filter(({ options }) => options?.mapEntry).map((entry) => [entry.name, entry]),
-  )
-  const isMember = (field: FieldDescriptorProto) =>
-    field.oneofIndex !== undefined && has(field, 'oneofIndex') && !field.proto3Optional
-  const read = (field: FieldDescriptorProto) => readField(field, isProto3, entries)
-  const oneofs = message.oneofDecl.map(
-    ({ name, options }, at): OneOf => ({
-      name,
-      options: optionsOf(OneofOptionsSchema, options),
-      fields: message.field
-        .filter((field) => isMember(field) && field.oneofIndex === at)
-        .map((field) => ({ ...read(field), label: undefined })),
-      groups: [],
-    }),
-  )
-  return {
-    kind: 'message',
-    name: message.name,
-    reserved: reservedOf(message.reservedRange.map(halfOpen), message.reservedName),
-    options: optionsOf(MessageOptionsSchema, message.options),
-    fields: message.field.filter((field) => !isMember(field)).map(read),
-    // In the descriptor, a proto3 optional field has a synthetic oneof, which the source does not have.
-    oneofs: oneofs.filter(({ fields }) => fields.length > 0),
-    groups: [],
-    extensions: message.extensionRange.map((range) => ({ ranges: [halfOpen(range)], options: [] })),
-    extends: readExtends(message.extension, isProto3),
-    types: [
-      ...message.nestedType.filter(({ name }) => !entries.has(name)).map((nested) => readMessage(nested, isProto3)),
-      ...message.enumType.map(readEnum),
-    ],
-  }
+const NO_MESSAGE = create(DescriptorProtoSchema)
+
+function groupNames(fields: readonly FieldDescriptorProto[]): ReadonlySet<string> {
+  const groups = fields.filter(({ type }) => type === Type.GROUP)
+  return new Set(groups.map(({ typeName }) => typeName.split('.').at(-1) ?? ''))
 }
 
 /** Whether a field of a descriptor, which is a proto2 message, was set. */
@@ -125,94 +256,13 @@ function typeOf(field: FieldDescriptorProto): string {
   return SCALARS[field.type] ?? field.typeName
 }
 
-function readField(
-  field: FieldDescriptorProto,
-  isProto3: boolean,
-  entries: ReadonlyMap<string, DescriptorProto>,
-): ProtoField {
-  const entry =
-    field.label === Label.REPEATED && field.type === Type.MESSAGE
-      ? entries.get(field.typeName.split('.').at(-1) ?? '')
-      : undefined
-  const [key, value] = entry?.field ?? []
-  const isMap = key !== undefined && value !== undefined
-  return {
-    label: isMap ? undefined : labelOf(field, isProto3),
-    type: isMap ? `map<${typeOf(key)}, ${typeOf(value)}>` : typeOf(field),
-    name: field.name,
-    tag: field.number,
-    options: optionsOf(FieldOptionsSchema, field.options),
-    defaultValue: has(field, 'defaultValue') && field.defaultValue !== '' ? field.defaultValue : undefined,
-    jsonName: field.jsonName === '' || field.jsonName === jsonNameOf(field.name) ? undefined : field.jsonName,
-  }
+/** The default value of a `bytes` field has escapes. */
+function defaultOf(field: FieldDescriptorProto): string | undefined {
+  if (!has(field, 'defaultValue')) return undefined
+  return field.type === Type.BYTES ? unquoteLiterals([`"${field.defaultValue}"`]) : field.defaultValue
 }
 
 /** The default JSON name of a field: lowerCamelCase. */
 export function jsonNameOf(name: string): string {
   return name.replace(/_+([a-zA-Z0-9])?/g, (_, next: string | undefined) => next?.toUpperCase() ?? '')
-}
-
-function labelOf(field: FieldDescriptorProto, isProto3: boolean): ProtoField['label'] {
-  if (field.label === Label.REPEATED) return 'repeated'
-  if (field.label === Label.REQUIRED) return 'required'
-  return isProto3 && !field.proto3Optional ? undefined : 'optional'
-}
-
-function readEnum(element: EnumDescriptorProto): Enum {
-  const ranges = element.reservedRange.map(({ start, end }) =>
-    start === end ? start : { from: start, to: Math.min(end, TAG_MAX) },
-  )
-  return {
-    kind: 'enum',
-    name: element.name,
-    reserved: reservedOf(ranges, element.reservedName),
-    options: optionsOf(EnumOptionsSchema, element.options),
-    constants: element.value.map(({ name, number, options }) => ({
-      name,
-      tag: number,
-      options: optionsOf(EnumValueOptionsSchema, options),
-    })),
-  }
-}
-
-function readExtends(fields: readonly FieldDescriptorProto[], isProto3: boolean): readonly Extend[] {
-  const byName = Map.groupBy(fields, ({ extendee }) => extendee)
-  return [...byName].map(([name, of]) => ({ name, fields: of.map((field) => readField(field, isProto3, new Map())) }))
-}
-
-function readService(service: ServiceDescriptorProto): Service {
-  return {
-    name: service.name,
-    options: optionsOf(ServiceOptionsSchema, service.options),
-    rpcs: service.method.map((method) => ({
-      name: method.name,
-      requestType: method.inputType,
-      requestStreaming: method.clientStreaming,
-      responseType: method.outputType,
-      responseStreaming: method.serverStreaming,
-      options: optionsOf(MethodOptionsSchema, method.options),
-    })),
-  }
-}
-
-/** The built-in options that are set, in the order of their field numbers, and Confluent's meta. */
-function optionsOf(schema: DescMessage, options: BufMessage | undefined): readonly Option[] {
-  if (options === undefined) return []
-  const reflected = reflect(schema, options)
-  const meta = readMeta(schema.typeName, options.$unknown)
-  const own = reflected.fields
-    .filter((field) => field.name !== 'uninterpreted_option' && reflected.isSet(field))
-    .flatMap((field) => {
-      const value = optionValue(field.fieldKind, field, reflected.get(field))
-      return value ? [{ name: field.name, parenthesized: false, value }] : []
-    })
-  return meta === undefined ? own : [...own, meta]
-}
-
-function optionValue(kind: string, field: { readonly enum?: unknown }, value: unknown): OptionValue | undefined {
-  if (kind === 'scalar')
-    return typeof value === 'string' ? { kind: 'string', text: value } : { kind: 'word', text: String(value) }
-  const names = field.enum as { readonly value: Readonly<Record<number, { readonly name: string }>> } | undefined
-  const name = kind === 'enum' ? names?.value[value as number]?.name : undefined
-  return name === undefined ? undefined : { kind: 'word', text: name }
 }

@@ -1,10 +1,10 @@
-import { create, type DescField, type DescMessage, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf'
-import { reflect } from '@bufbuild/protobuf/reflect'
+import { create, type DescMessage, fromBinary, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf'
 import {
   type DescriptorProtoSchema,
   type EnumDescriptorProtoSchema,
   EnumOptionsSchema,
   EnumValueOptionsSchema,
+  ExtensionRangeOptionsSchema,
   type FieldDescriptorProtoSchema,
   FieldOptionsSchema,
   type FileDescriptorProto,
@@ -18,15 +18,16 @@ import {
   FieldDescriptorProto_Type as Type,
 } from '@bufbuild/protobuf/wkt'
 import type { ProtoUnit } from './compatibility.ts'
-import { writeMeta } from './confluent-meta.ts'
 import { jsonNameOf } from './descriptor-reader.ts'
+import { encodeOptions } from './option-encoder.ts'
+import { OptionTypes, type Scope, scopeOf } from './option-types.ts'
 import {
   type Enum,
   type Extend,
+  emptyFile,
   type Group,
   type Message,
   type Option,
-  type OptionValue,
   type ProtoField,
   type ProtoFile,
   type Ranges,
@@ -34,16 +35,22 @@ import {
   TAG_MAX,
   type TypeElement,
 } from './proto-file.ts'
-import { isScalar, mapTypes, type Scope, splitName, TypeTable } from './type-table.ts'
+import { bytesFromText, octalEscape } from './string-literal.ts'
+import { groupFieldName, groupMessage, groupsOf, isScalar, mapTypes, TypeTable } from './type-table.ts'
 
 type Built<Schema extends DescMessage> = MessageInitShape<Schema>
 
 /**
- * Compiles a file to a descriptor as protoc does, without custom options other than Confluent's meta. The file must be
- * validated, so that all types resolve.
+ * Compiles a file to a descriptor as protoc does. The file must be validated, so that all types resolve. Custom options can be
+ * omitted, because they do not change what values are. Throws `InvalidOption`.
  */
-export function toFileDescriptor({ file, dependencies }: ProtoUnit, name = 'default'): FileDescriptorProto {
-  const scope: Scope = { types: new TypeTable(file, dependencies), path: splitName(file.packageName ?? '') }
+export function toFileDescriptor(
+  unit: ProtoUnit,
+  { name = 'default', customOptions = true }: { readonly name?: string; readonly customOptions?: boolean } = {},
+): FileDescriptorProto {
+  const { file } = unit
+  const declared = scopeOf(unit)
+  const scope = customOptions ? declared : { ...declared, optionTypes: new OptionTypes(new TypeTable(emptyFile(), [])) }
   const dependency = [...file.imports, ...file.publicImports]
   return create(FileDescriptorProtoSchema, {
     name,
@@ -51,16 +58,18 @@ export function toFileDescriptor({ file, dependencies }: ProtoUnit, name = 'defa
     ...(file.syntax === 'proto3' ? { syntax: 'proto3' } : {}),
     dependency,
     publicDependency: file.publicImports.map((_, at) => file.imports.length + at),
-    options: writeOptions(FileOptionsSchema, file.options),
-    messageType: messagesOf(file.types).map((message) => writeMessage(file, message, scope)),
-    enumType: enumsOf(file.types).map(writeEnum),
+    options: writeOptions(FileOptionsSchema, file.options, scope),
+    messageType: messagesOf(file).map((message) => writeMessage(file, message, scope)),
+    enumType: enumsOf(file.types).map((element) => writeEnum(element, scope)),
     extension: writeExtends(file, file.extends, scope),
     service: file.services.map((service) => writeService(service, scope)),
   } as Built<typeof FileDescriptorProtoSchema>)
 }
 
-function messagesOf(types: readonly TypeElement[]): readonly Message[] {
-  return types.filter((type): type is Message => type.kind === 'message')
+/** The messages of a file or a message, with those of the groups that extend others. */
+function messagesOf(outer: Pick<ProtoFile, 'types' | 'extends'>): readonly Message[] {
+  const groups = outer.extends.flatMap((extend) => extend.groups)
+  return [...outer.types.filter((type): type is Message => type.kind === 'message'), ...groups.map(groupMessage)]
 }
 
 function enumsOf(types: readonly TypeElement[]): readonly Enum[] {
@@ -70,8 +79,10 @@ function enumsOf(types: readonly TypeElement[]): readonly Enum[] {
 function writeMessage(file: ProtoFile, message: Message, outer: Scope): Built<typeof DescriptorProtoSchema> {
   const scope: Scope = { ...outer, path: [...outer.path, message.name] }
   const plain = message.fields.map((field) => writeField(file, field, scope))
-  const members = message.oneofs.flatMap(({ fields }, oneofIndex) =>
-    fields.map((field) => ({ ...writeField(file, field, scope), oneofIndex })),
+  const members = message.oneofs.flatMap(({ fields, groups }, oneofIndex) =>
+    [...fields.map((field) => writeField(file, field, scope)), ...groups.map((group) => groupField(group, scope))].map(
+      (field) => ({ ...field, oneofIndex }),
+    ),
   )
   // Each proto3 optional field has a synthetic oneof, after the declared oneofs.
   const optional = file.syntax === 'proto3' ? message.fields.filter(({ label }) => label === 'optional') : []
@@ -83,37 +94,29 @@ function writeMessage(file: ProtoFile, message: Message, outer: Scope): Built<ty
     name: message.name,
     field: [...plain, ...members, ...message.groups.map((group) => groupField(group, scope))],
     nestedType: [
-      ...messagesOf(message.types).map((nested) => writeMessage(file, nested, scope)),
+      ...messagesOf(message).map((nested) => writeMessage(file, nested, scope)),
       ...message.fields.flatMap((field) => mapEntry(file, field, scope)),
-      ...message.groups.map((group) => writeMessage(file, messageOf(group), scope)),
+      ...groupsOf(message).map((group) => writeMessage(file, groupMessage(group), scope)),
     ],
-    enumType: enumsOf(message.types).map(writeEnum),
+    enumType: enumsOf(message.types).map((element) => writeEnum(element, scope)),
     oneofDecl: [
-      ...message.oneofs.map(({ name, options }) => ({ name, options: writeOptions(OneofOptionsSchema, options) })),
+      ...message.oneofs.map(({ name, options }) => ({
+        name,
+        options: writeOptions(OneofOptionsSchema, options, scope),
+      })),
       ...optional.map(({ name }) => ({ name: `_${name}` })),
     ],
     extension: writeExtends(file, message.extends, scope),
-    extensionRange: message.extensions.flatMap(({ ranges }) => halfOpen(ranges)),
+    extensionRange: message.extensions.flatMap(({ ranges, options }) =>
+      halfOpen(ranges).map((range) => ({
+        ...range,
+        options: writeOptions(ExtensionRangeOptionsSchema, options, outer),
+      })),
+    ),
     reservedRange: message.reserved.flatMap(halfOpen),
     reservedName: namesOf(message.reserved),
-    options: writeOptions(MessageOptionsSchema, message.options),
+    options: writeOptions(MessageOptionsSchema, message.options, outer),
   } as Built<typeof DescriptorProtoSchema>
-}
-
-function messageOf(group: Group): Message {
-  const { name, fields } = group
-  return {
-    kind: 'message',
-    name,
-    fields,
-    reserved: [],
-    options: [],
-    oneofs: [],
-    groups: [],
-    extensions: [],
-    extends: [],
-    types: [],
-  }
 }
 
 function entryName(field: ProtoField): string {
@@ -172,7 +175,7 @@ function writeField(file: ProtoFile, field: ProtoField, scope: Scope): Built<typ
     ...(field.defaultValue === undefined || file.syntax === 'proto3'
       ? {}
       : { defaultValue: defaultOf(field.type, field.defaultValue) }),
-    options: writeOptions(FieldOptionsSchema, field.options),
+    options: writeOptions(FieldOptionsSchema, field.options, scope),
   } as Built<typeof FieldDescriptorProtoSchema>
 }
 
@@ -181,7 +184,7 @@ function defaultOf(type: string, written: string): string {
   const [, sign = '', digits = ''] = /^(-?)(\d[\da-fA-FxX]*)$/.exec(written) ?? []
   if (INTEGERS.test(type) && digits !== '') return `${sign}${BigInt(digits.replace(/^0(?=\d)/, '0o'))}`
   if (type !== 'bytes') return written
-  return [...Buffer.from(written, 'latin1')].map(escapedByte).join('')
+  return [...bytesFromText(written)].map(escapedByte).join('')
 }
 
 const INTEGERS = /^(?:[us]?int|s?fixed)(?:32|64)$/
@@ -189,7 +192,7 @@ const BYTE_ESCAPES = new Map([...'\n\r\t"\'\\'].map((char, at) => [char.charCode
 
 function escapedByte(byte: number): string {
   const isPlain = byte >= 0x20 && byte < 0x7f
-  const plain = isPlain ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, '0')}`
+  const plain = isPlain ? String.fromCharCode(byte) : octalEscape(byte)
   return BYTE_ESCAPES.get(byte) ?? plain
 }
 
@@ -201,12 +204,12 @@ function typeOf(type: string, { types, path }: Scope): { type: Type; typeName?: 
 
 function groupField(group: Group, scope: Scope): Built<typeof FieldDescriptorProtoSchema> {
   return {
-    name: group.name.toLowerCase(),
+    name: groupFieldName(group.name),
     number: group.tag,
     label: LABELS[group.label ?? 'optional'],
     type: Type.GROUP,
     typeName: `.${[...scope.path, group.name].join('.')}`,
-    jsonName: jsonNameOf(group.name.toLowerCase()),
+    jsonName: jsonNameOf(groupFieldName(group.name)),
   }
 }
 
@@ -215,23 +218,27 @@ function writeExtends(
   elements: readonly Extend[],
   scope: Scope,
 ): Built<typeof FieldDescriptorProtoSchema>[] {
-  return elements.flatMap(({ name, fields }) => {
+  return elements.flatMap(({ name, fields, groups }) => {
     const extendee = `.${scope.types.find(name, scope.path)?.fullName ?? name}`
-    return fields.map((field) => ({ ...writeField(file, field, scope), extendee }))
+    const written = [
+      ...fields.map((field) => writeField(file, field, scope)),
+      ...groups.map((group) => groupField(group, scope)),
+    ]
+    return written.map((field) => ({ ...field, extendee }))
   })
 }
 
-function writeEnum(element: Enum): Built<typeof EnumDescriptorProtoSchema> {
+function writeEnum(element: Enum, scope: Scope): Built<typeof EnumDescriptorProtoSchema> {
   return {
     name: element.name,
     value: element.constants.map(({ name, tag, options }) => ({
       name,
       number: tag,
-      options: writeOptions(EnumValueOptionsSchema, options),
+      options: writeOptions(EnumValueOptionsSchema, options, scope),
     })),
     reservedRange: element.reserved.flatMap(closed).map(toEnumMax),
     reservedName: namesOf(element.reserved),
-    options: writeOptions(EnumOptionsSchema, element.options),
+    options: writeOptions(EnumOptionsSchema, element.options, scope),
   } as Built<typeof EnumDescriptorProtoSchema>
 }
 
@@ -259,40 +266,24 @@ function namesOf(reserved: readonly Ranges[]): string[] {
 function writeService(service: Service, scope: Scope) {
   return {
     name: service.name,
-    options: writeOptions(ServiceOptionsSchema, service.options),
+    options: writeOptions(ServiceOptionsSchema, service.options, scope),
     method: service.rpcs.map((rpc) => ({
       name: rpc.name,
       inputType: typeOf(rpc.requestType, scope).typeName ?? '',
       outputType: typeOf(rpc.responseType, scope).typeName ?? '',
       ...(rpc.requestStreaming ? { clientStreaming: true } : {}),
       ...(rpc.responseStreaming ? { serverStreaming: true } : {}),
-      options: writeOptions(MethodOptionsSchema, rpc.options),
+      options: writeOptions(MethodOptionsSchema, rpc.options, scope),
     })),
   }
 }
 
-/** Writes the built-in options and Confluent's meta, whose tags clients read from the descriptor. */
 function writeOptions<Schema extends DescMessage>(
   schema: Schema,
   options: readonly Option[],
+  { optionTypes, path }: Scope,
 ): MessageShape<Schema> | undefined {
-  const own = options.flatMap((option) => {
-    const field = option.parenthesized ? undefined : schema.fields.find(({ name }) => name === option.name)
-    const value = field && optionValueOf(field, option.value)
-    return field && value !== undefined ? [{ field, value }] : []
-  })
-  const meta = writeMeta(schema.typeName, options)
-  if (own.length === 0 && meta === undefined) return undefined
-  const message = reflect(schema)
-  for (const { field, value } of own) message.set(field, value)
-  if (meta !== undefined) message.message.$unknown = [meta]
-  return message.message as MessageShape<Schema>
-}
-
-function optionValueOf(field: DescField, value: OptionValue): string | number | boolean | undefined {
-  if (value.kind !== 'string' && value.kind !== 'word') return undefined
-  if (field.fieldKind === 'enum') return field.enum.values.find(({ name }) => name === value.text)?.number
-  if (field.fieldKind !== 'scalar') return undefined
-  if (value.kind === 'string') return value.text
-  return value.text === 'true' || value.text === 'false' ? value.text === 'true' : Number(value.text)
+  if (options.length === 0) return undefined
+  const bytes = encodeOptions(optionTypes.builtIn(schema), options, { types: optionTypes, scope: path })
+  return bytes.length === 0 ? undefined : fromBinary(schema, bytes)
 }

@@ -1,3 +1,5 @@
+import { unquoteLiterals } from './string-literal.ts'
+
 /** Thrown for an invalid .proto file. The message of a syntax error starts with line and column, both from 1. */
 export class ProtoSyntaxError extends Error {
   override readonly name = 'ProtoSyntaxError'
@@ -97,37 +99,17 @@ export class Lexer {
 
   /** Reads a string. Adjacent strings are concatenated. */
   #readString(offset: number): Token {
-    let text = ''
+    const literals: string[] = []
     for (let quoted = this.#match(QUOTED); ; quoted = this.#match(QUOTED)) {
       if (quoted === undefined)
         this.fail('a string is not closed on its line', { kind: 'symbol', text: this.#text[this.#at] ?? '', offset })
-      text += unquote(quoted)
+      literals.push(quoted)
       const end = this.#at
       this.#skipBlanks()
       const next = this.#text[this.#at]
       if (next === '"' || next === "'") continue
       this.#at = end
-      return { kind: 'string', text, offset }
+      return { kind: 'string', text: unquoteLiterals(literals), offset }
     }
   }
-}
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  a: '\x07',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-}
-
-function unquote(quoted: string): string {
-  return quoted
-    .slice(1, -1)
-    .replace(/\\(?:[xX]([0-9a-fA-F]{1,2})|([0-7]{1,3})|([\s\S]))/g, (_, hex?: string, octal?: string, char = '') => {
-      if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16))
-      if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8))
-      return ESCAPES[char] ?? char
-    })
 }

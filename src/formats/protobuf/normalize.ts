@@ -1,4 +1,5 @@
-import { normalizeOptions } from './normalize-options.ts'
+import { decimalNumber, normalizeOptions } from './normalize-options.ts'
+import { type Scope, scopeOf } from './option-types.ts'
 import type {
   Enum,
   EnumConstant,
@@ -14,7 +15,7 @@ import type {
   Service,
   TypeElement,
 } from './proto-file.ts'
-import { isScalar, mapTypes, type ProtoDependency, type Scope, splitName, TypeTable } from './type-table.ts'
+import { isNumber, isScalar, mapTypes, type ProtoDependency } from './type-table.ts'
 
 /** Thrown for a name that is neither declared in the file nor imported. */
 export class UnresolvedType extends Error {
@@ -27,7 +28,7 @@ export class UnresolvedType extends Error {
  * The order of messages is kept, because serialized data contains message indexes. Throws `UnresolvedType`.
  */
 export function normalizeProto(file: ProtoFile, dependencies: readonly ProtoDependency[]): ProtoFile {
-  const scope: Scope = { types: new TypeTable(file, dependencies), path: splitName(file.packageName ?? '') }
+  const scope = scopeOf({ file, dependencies })
   return {
     // A file without a syntax statement is proto2.
     syntax: file.syntax === 'proto3' ? 'proto3' : undefined,
@@ -60,11 +61,12 @@ function normalizeMessage(message: Message, outer: Scope): Message {
     kind: 'message',
     name: message.name,
     reserved: splitRanges(message.reserved),
-    options: normalizeOptions(message.options, scope),
+    // A compiler resolves the names in the options of a message or an enum beside it, not in it.
+    options: normalizeOptions(message.options, outer),
     fields: normalizeFields(message.fields, scope),
     oneofs: normalizeOneofs(message.oneofs, scope),
     groups: normalizeGroups(message.groups, scope),
-    extensions: normalizeExtensions(message.extensions, scope),
+    extensions: normalizeExtensions(message.extensions, outer),
     extends: normalizeExtends(message.extends, scope),
     types: normalizeTypes(message.types, scope),
   }
@@ -77,6 +79,8 @@ function normalizeFields(fields: readonly ProtoField[], scope: Scope): readonly 
       ...field,
       type,
       label: mapTypes(type) ? undefined : field.label,
+      defaultValue:
+        field.defaultValue === undefined || !isNumber(type) ? field.defaultValue : decimalNumber(field.defaultValue),
       options: normalizeOptions(field.options, scope),
     }
   })
@@ -100,23 +104,26 @@ function fullName(type: string, scope: Scope): string {
 }
 
 function normalizeOneofs(oneofs: readonly OneOf[], scope: Scope): readonly OneOf[] {
+  const firstTag = ({ fields, groups }: OneOf) => (fields[0] ?? groups[0])?.tag ?? 0
   return oneofs
-    .filter(({ fields }) => fields.length > 0)
+    .filter(({ fields, groups }) => fields.length + groups.length > 0)
     .map((oneof) => ({
       name: oneof.name,
       options: normalizeOptions(oneof.options, scope),
       fields: normalizeFields(oneof.fields, scope),
       groups: normalizeGroups(oneof.groups, scope),
     }))
-    .sort((a, b) => (a.fields[0]?.tag ?? 0) - (b.fields[0]?.tag ?? 0))
+    .sort((a, b) => firstTag(a) - firstTag(b))
 }
 
-function normalizeGroups(groups: readonly Group[], scope: Scope): readonly Group[] {
-  return [...groups].sort(byTag).map((group) => ({ ...group, fields: normalizeFields(group.fields, scope) }))
+function normalizeGroups(groups: readonly Group[], outer: Scope): readonly Group[] {
+  return [...groups].sort(byTag).map((group) => {
+    const scope = { ...outer, path: [...outer.path, group.name] }
+    return { ...group, fields: normalizeFields(group.fields, scope) }
+  })
 }
 
-function normalizeEnum(element: Enum, outer: Scope): Enum {
-  const scope = { ...outer, path: [...outer.path, element.name] }
+function normalizeEnum(element: Enum, scope: Scope): Enum {
   const constants = element.constants.map((constant) => ({
     ...constant,
     options: normalizeOptions(constant.options, scope),
@@ -139,12 +146,18 @@ function normalizeExtensions(extensions: readonly Extensions[], scope: Scope): r
 
 /** Merges the `extend` blocks of the same message. */
 function normalizeExtends(elements: readonly Extend[], scope: Scope): readonly Extend[] {
-  const byName = new Map<string, ProtoField[]>()
-  for (const { name, fields } of elements) {
-    const resolved = fullName(name, scope)
-    byName.set(resolved, [...(byName.get(resolved) ?? []), ...fields])
-  }
-  return [...byName].map(([name, fields]) => ({ name, fields: normalizeFields(fields, scope) }))
+  const byName = Map.groupBy(elements, ({ name }) => fullName(name, scope))
+  return [...byName].map(([name, same]) => ({
+    name,
+    fields: normalizeFields(
+      same.flatMap(({ fields }) => fields),
+      scope,
+    ),
+    groups: normalizeGroups(
+      same.flatMap(({ groups }) => groups),
+      scope,
+    ),
+  }))
 }
 
 /** Splits ranges into one statement each: numbers first, in ascending order, then names. */

@@ -16,20 +16,19 @@ export function parseFieldOptions(lexer: Lexer): readonly Option[] {
 /** Parses one option. In the text format (separator `:`), a message value needs no separator. */
 export function parseOption(lexer: Lexer, separator: '=' | ':', depth = 0): Option {
   if (depth > NESTING_MAX) lexer.fail(`options nested deeper than ${NESTING_MAX}`)
-  const { name, parenthesized } = optionName(lexer)
-  const inner = parenthesized ? innerNames(lexer) : []
-  if (!(separator === ':' && ['{', '<'].includes(lexer.peek().text))) lexer.expect(separator)
+  const first = optionName(lexer)
+  const inner = innerNames(lexer, first)
+  if (depth + inner.length > NESTING_MAX) lexer.fail(`options nested deeper than ${NESTING_MAX}`)
+  if (!(separator === ':' && ['{', '<', '['].includes(lexer.peek().text))) lexer.expect(separator)
   let value = parseValue(lexer, depth + 1)
-  for (const part of inner.reverse()) value = { kind: 'option', option: { name: part, parenthesized: false, value } }
-  return { name, parenthesized, value }
+  for (const part of inner.reverse()) value = { kind: 'option', option: { ...part, value } }
+  return { ...first, name: first.name.replace(/\.$/, ''), value }
 }
 
-function optionName(lexer: Lexer): { name: string; parenthesized: boolean } {
-  if (lexer.skip('(')) {
-    const name = lexer.word('an extension name')
-    lexer.expect(')')
-    return { name, parenthesized: true }
-  }
+type OptionName = Pick<Option, 'name' | 'parenthesized'>
+
+function optionName(lexer: Lexer): OptionName {
+  if (lexer.skip('(')) return extensionName(lexer)
   if (lexer.skip('[')) {
     let name = lexer.word('an extension name')
     while (lexer.skip('/')) name += `/${lexer.word('a type name')}`
@@ -39,12 +38,44 @@ function optionName(lexer: Lexer): { name: string; parenthesized: boolean } {
   return { name: lexer.word('an option name'), parenthesized: false }
 }
 
-/** Parses `.b.c` after `(a)`; the lexer returns it as one word. */
-function innerNames(lexer: Lexer): string[] {
-  const next = lexer.peek()
-  if (next.kind !== 'word' || !next.text.startsWith('.')) return []
-  lexer.take()
-  return next.text.slice(1).split('.')
+function extensionName(lexer: Lexer): OptionName {
+  const name = lexer.word('an extension name')
+  lexer.expect(')')
+  return { name, parenthesized: true }
+}
+
+/**
+ * Parses `.b.(c).d` after `(a)`, or `(c).d` after `features.`. The lexer returns the names between extensions as one word. As in
+ * Confluent's registry, blanks can be around the dots after an extension, and in no other name.
+ */
+function innerNames(lexer: Lexer, first: OptionName): OptionName[] {
+  const names: OptionName[] = []
+  let isOpen = !first.parenthesized && first.name.endsWith('.')
+  for (;;) {
+    if (isOpen && lexer.skip('(')) {
+      names.push(extensionName(lexer))
+      isOpen = false
+    } else if ((first.parenthesized || names.length > 0) && isNamePart(lexer, isOpen)) {
+      isOpen = plainNames(lexer, names)
+    } else {
+      if (isOpen) lexer.fail('expected an option name')
+      return names
+    }
+  }
+}
+
+function isNamePart(lexer: Lexer, isOpen: boolean): boolean {
+  const { kind, text } = lexer.peek()
+  return kind === 'word' && (isOpen || text.startsWith('.'))
+}
+
+/** Adds the names of a word such as `.b.c`, and returns whether a dot is the last of it. */
+function plainNames(lexer: Lexer, names: OptionName[]): boolean {
+  const at = lexer.take()
+  const [, plain, dot] = /^\.?([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?(\.?)$/.exec(at.text) ?? []
+  if (dot === undefined || at.text === '..') lexer.fail('expected an option name', at)
+  for (const name of plain?.split('.') ?? []) names.push({ name, parenthesized: false })
+  return dot === '.' || plain === undefined
 }
 
 function parseValue(lexer: Lexer, depth: number): OptionValue {

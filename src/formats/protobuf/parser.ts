@@ -1,4 +1,4 @@
-import { Lexer } from './lexer.ts'
+import { Lexer, type Token } from './lexer.ts'
 import { parseFieldOptions, parseOption } from './option-parser.ts'
 import type {
   Enum,
@@ -7,6 +7,7 @@ import type {
   Group,
   Label,
   Message,
+  Mutable,
   OneOf,
   Option,
   ProtoField,
@@ -16,10 +17,8 @@ import type {
   Service,
   TypeElement,
 } from './proto-file.ts'
-import { SCOPES_MAX, TAG_MAX } from './proto-file.ts'
+import { emptyFile, SCOPES_MAX, TAG_MAX } from './proto-file.ts'
 import { mapTypes, splitName } from './type-table.ts'
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer Item)[] ? Item[] : T[K] }
 
 /** Parses a .proto file (proto2, proto3). Throws a `ProtoSyntaxError` with line and column. */
 export function parseProto(text: string): ProtoFile {
@@ -37,16 +36,7 @@ class Parser {
 
   file(): ProtoFile {
     const lexer = this.#lexer
-    const file: Mutable<ProtoFile> = {
-      syntax: undefined,
-      packageName: undefined,
-      imports: [],
-      publicImports: [],
-      options: [],
-      types: [],
-      extends: [],
-      services: [],
-    }
+    const file = emptyFile()
     if (lexer.skip('syntax')) {
       file.syntax = this.#readSyntax()
       this.#syntax = file.syntax
@@ -73,6 +63,8 @@ class Parser {
     else if (this.#statement('option')) file.options.push(this.#optionStatement())
     else if (this.#statement('extend')) file.extends.push(this.#extend())
     else if (this.#statement('service')) file.services.push(this.#service())
+    else if (this.#lexer.peek().text === 'edition')
+      this.#lexer.fail("editions are not supported: expected syntax = 'proto2' or 'proto3'")
     else this.#lexer.fail('expected syntax, package, import, option, message, enum, extend or service')
   }
 
@@ -178,11 +170,11 @@ class Parser {
   }
 
   #type(): string {
-    const type = this.#name('a type')
+    const type = this.#typeName('a type')
     if (type !== 'map' || !this.#lexer.skip('<')) return type
-    const key = this.#name('a key type')
+    const key = this.#typeName('a key type')
     this.#lexer.expect(',')
-    const value = this.#name('a value type')
+    const value = this.#typeName('a value type')
     this.#lexer.expect('>')
     return `map<${key}, ${value}>`
   }
@@ -191,7 +183,15 @@ class Parser {
     const name = this.#simpleName('a group name')
     this.#lexer.expect('=')
     const tag = this.#integer('a field number')
-    return { label, name, tag, fields: this.#fields('a group') }
+    const fields: ProtoField[] = []
+    this.#block(() => {
+      const at = this.#lexer.peek()
+      const groups: Group[] = []
+      this.#fieldOrGroup({ fields, groups })
+      // As in Confluent's registry.
+      if (groups.length > 0) this.#lexer.fail('a group cannot contain a group', at)
+    })
+    return { label, name, tag, fields }
   }
 
   #oneof(): OneOf {
@@ -205,18 +205,9 @@ class Parser {
 
   #extend(): Extend {
     const name = this.#name('the name of the extended message')
-    return { name, fields: this.#fields('the fields of an extension') }
-  }
-
-  /** As in Confluent's registry, a group or an extension cannot contain a group. */
-  #fields(where: string): readonly ProtoField[] {
-    const body: { fields: ProtoField[]; groups: Group[] } = { fields: [], groups: [] }
-    this.#block(() => {
-      const at = this.#lexer.peek()
-      this.#fieldOrGroup(body)
-      if (body.groups.length > 0) this.#lexer.fail(`${where} cannot contain a group`, at)
-    })
-    return body.fields
+    const members: { fields: ProtoField[]; groups: Group[] } = { fields: [], groups: [] }
+    this.#block(() => this.#fieldOrGroup(members))
+    return { name, ...members }
   }
 
   #extensions() {
@@ -287,9 +278,9 @@ class Parser {
 
   #rpcType(): { type: string; streaming: boolean } {
     this.#lexer.expect('(')
-    const first = this.#name('a message type')
-    const streaming = first === 'stream' && this.#lexer.peek().text !== ')'
-    const type = streaming ? this.#name('a message type') : first
+    const isStream = this.#statement('stream')
+    const streaming = isStream && this.#lexer.peek().text !== ')'
+    const type = isStream && !streaming ? 'stream' : this.#typeName('a message type')
     this.#lexer.expect(')')
     return { type, streaming }
   }
@@ -332,9 +323,22 @@ class Parser {
     this.#depth -= 1
   }
 
+  /** Blanks and comments can precede a dot in the name of a type, but in no other name, as in Confluent's registry. */
+  #typeName(what: string): string {
+    const at = this.#lexer.peek()
+    let name = this.#lexer.word(what)
+    for (let next = this.#lexer.peek(); next.kind === 'word' && next.text.startsWith('.'); next = this.#lexer.peek()) {
+      name += this.#lexer.skip('.') ? `.${this.#lexer.word(what)}` : this.#lexer.take().text
+    }
+    return this.#qualified(name, what, at)
+  }
+
   #name(what: string): string {
     const at = this.#lexer.peek()
-    const name = this.#lexer.word(what)
+    return this.#qualified(this.#lexer.word(what), what, at)
+  }
+
+  #qualified(name: string, what: string, at: Token): string {
     if (!/^\.?[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/.test(name)) this.#lexer.fail(`expected ${what}`, at)
     return name
   }

@@ -16,6 +16,7 @@ import type {
   TypeElement,
 } from './proto-file.ts'
 import { TAG_MAX } from './proto-file.ts'
+import { quoteLiteral } from './string-literal.ts'
 
 /**
  * Prints the canonical text of Confluent's registry: an indent of two spaces, a blank line between the sections of a
@@ -26,8 +27,8 @@ export function printProto(file: ProtoFile): string {
     (file.syntax ? `syntax = "${file.syntax}";\n` : '') +
     (file.packageName === undefined ? '' : `package ${file.packageName};\n`)
   const imports = [
-    ...file.imports.map((path) => `import "${path}";\n`),
-    ...file.publicImports.map((path) => `import public "${path}";\n`),
+    ...file.imports.map((path) => `import ${quoteLiteral(path)};\n`),
+    ...file.publicImports.map((path) => `import public ${quoteLiteral(path)};\n`),
   ]
   return (
     head +
@@ -92,10 +93,11 @@ function plain(name: string, value: OptionValue): Option {
 }
 
 /**
- * Confluent's registry quotes only string defaults. Other defaults are quoted here if they could not be parsed without.
+ * A default is quoted as in the source, or if it could not be parsed without. Confluent's registry does not quote the default
+ * of a `bytes` field, which compilers reject.
  */
 function defaultValue(type: string, text: string): OptionValue {
-  return { kind: type === 'string' || !isWord(text) ? 'string' : 'word', text }
+  return { kind: type === 'string' || type === 'bytes' || !isWord(text) ? 'string' : 'word', text }
 }
 
 function labelOf({ label }: ProtoField | Group): string {
@@ -115,7 +117,7 @@ function printGroup(group: Group): string {
 }
 
 function printExtend(extend: Extend): string {
-  return block(`extend ${extend.name}`, [extend.fields.map(printField)])
+  return block(`extend ${extend.name}`, [extend.fields.map(printField), extend.groups.map(printGroup)])
 }
 
 function printExtensions({ ranges, options }: Extensions): string {
@@ -129,7 +131,7 @@ function printReserved(ranges: Ranges): string {
 function printRanges(ranges: Ranges): string {
   return ranges
     .map((range) => {
-      if (typeof range === 'string') return `"${range}"`
+      if (typeof range === 'string') return quoteLiteral(range)
       if (typeof range === 'number') return String(range)
       return `${range.from} to ${range.to < TAG_MAX ? range.to : 'max'}`
     })
@@ -163,7 +165,7 @@ function printOption({ name, parenthesized, value }: Option): string {
 function printValue(value: OptionValue): string {
   switch (value.kind) {
     case 'string':
-      return `"${escapeText(value.text)}"`
+      return quoteLiteral(value.text)
     case 'word':
       return value.text
     case 'option':
@@ -191,22 +193,4 @@ function bracketed(items: readonly string[]): string {
 /** Prints each item on an indented line, separated by commas. */
 function lines(items: readonly string[]): string {
   return items.map((item, at) => indent(at < items.length - 1 ? `${item},` : item)).join('')
-}
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  '\x07': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-  '\\': '\\\\',
-  "'": "\\'",
-  '"': '\\"',
-}
-
-function escapeText(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones with a short escape.
-  return text.replace(/[\x07\b\f\n\r\t\v\\'"]/g, (char) => ESCAPES[char] ?? char)
 }

@@ -13,6 +13,22 @@ export type ProtoFile = {
   readonly services: readonly Service[]
 }
 
+/** An element whose parts are still being added. */
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer Item)[] ? Item[] : T[K] }
+
+export function emptyFile(): Mutable<ProtoFile> {
+  return {
+    syntax: undefined,
+    packageName: undefined,
+    imports: [],
+    publicImports: [],
+    options: [],
+    types: [],
+    extends: [],
+    services: [],
+  }
+}
+
 export type TypeElement = Message | Enum
 
 export type Message = {
@@ -71,7 +87,11 @@ export type Ranges = readonly (string | number | Range)[]
 export type Range = { readonly from: number; readonly to: number }
 
 export type Extensions = { readonly ranges: Ranges; readonly options: readonly Option[] }
-export type Extend = { readonly name: string; readonly fields: readonly ProtoField[] }
+export type Extend = {
+  readonly name: string
+  readonly fields: readonly ProtoField[]
+  readonly groups: readonly Group[]
+}
 
 export type Service = { readonly name: string; readonly options: readonly Option[]; readonly rpcs: readonly Rpc[] }
 export type Rpc = {
@@ -83,7 +103,7 @@ export type Rpc = {
   readonly options: readonly Option[]
 }
 
-/** `name = value`. An extension has a parenthesized name. `(a).b.c = 1` has `b.c = 1` as a nested option. */
+/** `name = value`. An extension has a parenthesized name. `(a).b.(c) = 1` has `b.(c) = 1` as a nested option. */
 export type Option = { readonly name: string; readonly parenthesized: boolean; readonly value: OptionValue }
 
 export type OptionValue =

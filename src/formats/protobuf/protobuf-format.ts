@@ -4,10 +4,12 @@ import type { CompareOptions, Format, Incompatibility, ParsedSchema, ParseOption
 import { SchemaError } from '../schema-error.ts'
 import type { SchemaTags, TagChange } from '../tags.ts'
 import { type ProtoChangeType, type ProtoUnit, protobufChanges } from './compatibility.ts'
+import { withoutCustomOptions, withoutExtensions } from './custom-options.ts'
 import { fromFileDescriptor } from './descriptor-reader.ts'
 import { toFileDescriptor } from './descriptor-writer.ts'
 import { ProtoSyntaxError } from './lexer.ts'
 import { normalizeProto, UnresolvedType } from './normalize.ts'
+import { type OptionTypes, scopeOf } from './option-types.ts'
 import { parseProto } from './parser.ts'
 import { printProto } from './printer.ts'
 import type { Message, ProtoFile } from './proto-file.ts'
@@ -20,37 +22,53 @@ import { wellKnownFile } from './well-known-types.ts'
 export const protobufFormat: Format = { type: 'PROTOBUF', parse: parseProtobufSchema }
 
 function parseProtobufSchema(source: SchemaSource, options: ParseOptions = {}): ParsedSchema {
-  const file = fileOf(source.text)
-  const schema = new ProtobufSchema(file, source)
+  const schema = new ProtobufSchema(fileOf(source), source)
   if (options.validation !== 'loose') schema.validate()
   return schema
 }
 
 /** Parses a file and all its imports. Throws a `SchemaError`. */
 export function protoUnit(source: SchemaSource): ProtoUnit {
-  const file = fileOf(source.text)
+  const { file } = fileOf(source)
   return asSchemaError(() => ({ file, dependencies: importsOf(file, source) }))
 }
 
+type SentFile = { readonly file: ProtoFile; readonly isCompiled: boolean }
+
 /** Parses a .proto text, or a base64-encoded file descriptor, which some clients send instead. */
-function fileOf(text: string): ProtoFile {
+function fileOf(source: SchemaSource): SentFile {
+  const { text } = source
   try {
-    return parseProto(text)
+    return { file: parseProto(text), isCompiled: false }
   } catch (error) {
-    const compiled = /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? compiledFile(text) : undefined
-    if (compiled) return compiled
+    const compiled = /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? compiledFile(source) : undefined
+    if (compiled) return { file: compiled, isCompiled: true }
     return asSchemaError(() => {
       throw error
     })
   }
 }
 
-function compiledFile(base64: string): ProtoFile | undefined {
+function compiledFile(source: SchemaSource): ProtoFile | undefined {
   try {
-    return fromFileDescriptor(fromBinary(FileDescriptorProtoSchema, Buffer.from(base64, 'base64')))
-  } catch {
+    const descriptor = fromBinary(FileDescriptorProtoSchema, Buffer.from(source.text, 'base64'))
+    const file = fromFileDescriptor(descriptor)
+    const declared = optionTypesOf(file, source)
+    return declared ? fromFileDescriptor(descriptor, declared) : file
+  } catch (error) {
+    if (error instanceof SchemaError) throw error
     // Not a descriptor. The caller reports the syntax error of the text.
     return undefined
+  }
+}
+
+/** The custom options that a file and its imports declare; undefined if an import is missing, which is reported when it is needed. */
+function optionTypesOf(file: ProtoFile, source: SchemaSource): OptionTypes | undefined {
+  try {
+    return scopeOf({ file, dependencies: importsOf(file, source) }).optionTypes
+  } catch (error) {
+    if (error instanceof UnresolvedType || error instanceof ProtoSyntaxError) return undefined
+    throw error
   }
 }
 
@@ -62,10 +80,12 @@ class ProtobufSchema implements ParsedSchema {
   readonly fields: readonly string[]
   readonly #source: SchemaSource
   readonly #file: ProtoFile
+  readonly #isCompiled: boolean
   #unit: ProtoUnit | undefined
 
-  constructor(file: ProtoFile, source: SchemaSource) {
+  constructor({ file, isCompiled }: SentFile, source: SchemaSource) {
     this.#file = file
+    this.#isCompiled = isCompiled
     this.#source = source
     this.canonical = printProto(file)
     const first = file.types.find((type): type is Message => type.kind === 'message')
@@ -91,18 +111,40 @@ class ProtobufSchema implements ParsedSchema {
 
   normalized(): ParsedSchema {
     const { file, dependencies } = this.unit()
-    return new ProtobufSchema(
-      asSchemaError(() => normalizeProto(file, dependencies)),
-      this.#source,
-    )
+    const normal = asSchemaError(() => normalizeProto(file, dependencies))
+    return new ProtobufSchema({ file: normal, isCompiled: this.#isCompiled }, this.#source)
   }
 
+  /**
+   * A descriptor does not have the notation of its text, such as the order of options and the scopes of names. So it is
+   * equivalent to a schema that compiles to the same descriptor, or that does without the custom options: Confluent's registry,
+   * and the clients of which a schema comes, omit them.
+   */
   isEquivalent(other: ParsedSchema): boolean {
-    return other.type === this.type && other.canonical === this.canonical
+    if (other.type !== this.type) return false
+    if (other.canonical === this.canonical) return true
+    if (!this.#isCompiled) return false
+    const written = (other as ProtobufSchema).#comparable()
+    if (written === undefined) return false
+    return written === this.#comparable() || written === this.#withoutCustomOptions().#comparable()
+  }
+
+  /** The descriptor of the normalized file; undefined if it cannot be compiled. */
+  #comparable(): string | undefined {
+    try {
+      return compiledText((this.normalized() as ProtobufSchema).unit())
+    } catch (error) {
+      if (error instanceof SchemaError) return undefined
+      throw error
+    }
+  }
+
+  #withoutCustomOptions(): ProtobufSchema {
+    return new ProtobufSchema({ file: withoutCustomOptions(this.#file), isCompiled: true }, this.#source)
   }
 
   formatted(format: string): string | undefined {
-    if (format === 'ignore_extensions') return printProto(withoutExtensions(this.#file))
+    if (format === 'ignore_extensions') return printProto(withoutCustomOptions(withoutExtensions(this.#file)))
     if (format !== 'serialized') return undefined
     return compiledText(this.unit())
   }
@@ -176,16 +218,6 @@ function importsOf(file: ProtoFile, { dependencies = [] }: SchemaSource): readon
     left.push(...imported.imports, ...imported.publicImports)
   }
   return [...found.values()]
-}
-
-function withoutExtensions(file: ProtoFile): ProtoFile {
-  const strip = (message: Message): Message => ({
-    ...message,
-    extensions: [],
-    extends: [],
-    types: message.types.map((type) => (type.kind === 'message' ? strip(type) : type)),
-  })
-  return { ...file, extends: [], types: file.types.map((type) => (type.kind === 'message' ? strip(type) : type)) }
 }
 
 function asSchemaError<T>(read: () => T): T {

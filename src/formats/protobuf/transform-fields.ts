@@ -1,6 +1,21 @@
-import { clone, create, type DescField, type DescMessage, type Message, ScalarType } from '@bufbuild/protobuf'
+import {
+  clearField,
+  clone,
+  create,
+  type DescField,
+  type DescMessage,
+  isFieldSet,
+  type Message,
+  ScalarType,
+} from '@bufbuild/protobuf'
 import { defineMember } from '../define-member.ts'
-import type { FieldContext, FieldTransform, FieldType } from '../field-transform.ts'
+import {
+  type FieldContext,
+  type FieldMask,
+  type FieldTransform,
+  type FieldType,
+  MASKED_VALUE,
+} from '../field-transform.ts'
 import { SchemaError } from '../schema-error.ts'
 
 /** A message with its fields by their JavaScript names. */
@@ -8,7 +23,7 @@ type Members = Message & Record<string, unknown>
 type OneofValue = { readonly case?: string; readonly value?: unknown } | undefined
 
 /**
- * Returns a copy of a message with its fields transformed. `tags` are the tags by full field name. Throws a
+ * Returns a copy of a message with its fields transformed. `tags` are the tags by full name of fields and messages. Throws a
  * `SchemaError` if the value does not match the schema.
  */
 export function transformProtobufFields(
@@ -16,9 +31,12 @@ export function transformProtobufFields(
   value: unknown,
   tags: ReadonlyMap<string, readonly string[]>,
   transform: FieldTransform,
+  masks?: FieldMask,
 ): unknown {
+  // A message has no place for a mask of its own.
+  if (masks?.(contextOf(descriptor, tags))) throw new SchemaError(`${descriptor.typeName} is masked as a whole`)
   const copy = copyOf(descriptor, value) as Members
-  transformMessage(descriptor, copy, tags, transform)
+  transformMessage(descriptor, copy, { tags, transform, masks })
   return copy
 }
 
@@ -30,16 +48,36 @@ function copyOf(descriptor: DescMessage, value: unknown): Message {
   }
 }
 
-function transformMessage(
-  descriptor: DescMessage,
-  message: Members,
-  tags: ReadonlyMap<string, readonly string[]>,
-  transform: FieldTransform,
-): void {
+function contextOf({ typeName }: DescMessage, tags: Visitor['tags']): FieldContext {
+  return { fullName: typeName, tags: tags.get(typeName) ?? [] }
+}
+
+type Visitor = {
+  readonly tags: ReadonlyMap<string, readonly string[]>
+  readonly transform: FieldTransform
+  readonly masks: FieldMask | undefined
+}
+
+/** Its content is not decoded, so masked fields in it are not found. */
+const ANY = 'google.protobuf.Any'
+
+function isMasked(field: DescField, context: FieldContext, { masks, tags }: Visitor): boolean {
+  if (masks === undefined) return false
+  if (masks(context)) return true
+  return field.message !== undefined && (field.message.typeName === ANY || masks(contextOf(field.message, tags)))
+}
+
+function transformMessage(descriptor: DescMessage, message: Members, visitor: Visitor): void {
+  // They can be extensions, which the JSON of a message contains.
+  if (visitor.masks) delete message.$unknown
   for (const field of descriptor.fields) {
     const fullName = `${descriptor.typeName}.${field.name}`
-    const context = { fullName, tags: tags.get(fullName) ?? [] }
-    const change = (value: unknown) => transformValue(field, context, value, tags, transform)
+    const context = { fullName, tags: visitor.tags.get(fullName) ?? [] }
+    const change = (value: unknown) => transformValue(field, context, value, visitor)
+    if (isMasked(field, context, visitor)) {
+      mask(message, field)
+      continue
+    }
     if (field.oneof === undefined) {
       const value = message[field.localName]
       if (value !== undefined) defineMember(message, field.localName, change(value))
@@ -52,23 +90,27 @@ function transformMessage(
   }
 }
 
-function transformValue(
-  field: DescField,
-  context: FieldContext,
-  value: unknown,
-  tags: ReadonlyMap<string, readonly string[]>,
-  transform: FieldTransform,
-): unknown {
+/** The message stays valid for its schema. */
+function mask(message: Members, field: DescField): void {
+  const isString = field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING
+  const isSet = isFieldSet(message, field)
+  clearField(message, field)
+  if (!isString || !isSet) return
+  if (field.oneof === undefined) defineMember(message, field.localName, MASKED_VALUE)
+  else defineMember(message, field.oneof.localName, { case: field.localName, value: MASKED_VALUE })
+}
+
+function transformValue(field: DescField, context: FieldContext, value: unknown, visitor: Visitor): unknown {
   const change = (item: unknown) => {
-    if (!field.message || !isMessage(item)) return transform(context, typeOf(field), item)
-    transformMessage(field.message, item, tags, transform)
+    if (!field.message || !isMessage(item)) return visitor.transform(context, typeOf(field), item)
+    transformMessage(field.message, item, visitor)
     return item
   }
   if (field.fieldKind === 'list') return (value as readonly unknown[]).map(change)
   if (field.fieldKind === 'map') {
     const entries = Object.entries(value as object)
     if (field.mapKind === 'message') return Object.fromEntries(entries.map(([key, item]) => [key, change(item)]))
-    return entries.length === 0 ? value : transform(context, 'MAP', value)
+    return entries.length === 0 ? value : visitor.transform(context, 'MAP', value)
   }
   return change(value)
 }

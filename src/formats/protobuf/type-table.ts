@@ -1,5 +1,5 @@
 import { NameTree } from './name-tree.ts'
-import type { Message, ProtoField, ProtoFile, TypeElement } from './proto-file.ts'
+import type { Extend, Group, Message, OneOf, ProtoField, ProtoFile, TypeElement } from './proto-file.ts'
 
 /** An imported file. `reference` is the registered version; absent for built-in files. */
 export type ProtoDependency = {
@@ -18,9 +18,6 @@ export type TypeInfo = {
   /** `map<K, V>` if this is the entry message that a compiler generated for a map field. */
   readonly mapType: string | undefined
 }
-
-/** The scope in which a name is resolved: the known types, and the enclosing packages and messages, outermost first. */
-export type Scope = { readonly types: TypeTable; readonly path: readonly string[] }
 
 const SCALARS: ReadonlySet<string> = new Set([
   'int32',
@@ -44,19 +41,29 @@ export function isScalar(type: string): boolean {
   return SCALARS.has(type)
 }
 
+export function isNumber(type: string): boolean {
+  return isScalar(type) && type !== 'bool' && type !== 'string' && type !== 'bytes'
+}
+
 export function mapTypes(type: string): { readonly key: string; readonly value: string } | undefined {
   const match = /^map<([^,]+), (.+)>$/.exec(type)
   return match?.[1] !== undefined && match[2] !== undefined ? { key: match[1], value: match[2] } : undefined
 }
 
-/** An extension field with its full name. */
-type Extension = { readonly fullName: string; readonly field: ProtoField }
+/** An extension field with its full name, and the name of the extended message, which is resolved in `scope` as its type is. */
+export type Extension = {
+  readonly fullName: string
+  readonly field: ProtoField | Group
+  readonly extendee: string
+  readonly scope: readonly string[]
+}
 
 /** All types that a file can reference: its own and those of its imports. */
 export class TypeTable {
   readonly packageName: string
   readonly #types = new NameTree<TypeInfo>()
   readonly #extensions = new NameTree<Extension>()
+  readonly #allExtensions: Extension[] = []
 
   constructor(file: ProtoFile, dependencies: Iterable<ProtoDependency>) {
     this.packageName = file.packageName ?? ''
@@ -69,20 +76,20 @@ export class TypeTable {
     return this.#types.resolve(name, scope)
   }
 
-  /** Resolves the name of an extension field, as used in options, to its full name. */
-  extensionName(name: string, scope: readonly string[]): string | undefined {
-    return this.#extensions.resolve(name, scope)?.fullName
+  /** Resolves the name of an extension field, as used in options. */
+  extension(name: string, scope: readonly string[]): Extension | undefined {
+    return this.#extensions.resolve(name, scope)
   }
 
-  extension(fullName: string): ProtoField | undefined {
-    return this.#extensions.get(fullName)?.field
+  extensions(): readonly Extension[] {
+    return this.#allExtensions
   }
 
   #collect(file: ProtoFile, origin: TypeInfo['origin']): void {
     const { packageName = '' } = file
-    const path = splitName(packageName)
-    for (const { fields } of file.extends) this.#addExtensions(fields, path, packageName)
-    for (const type of file.types) this.#add(type, { path, fullName: packageName, packageName, origin })
+    const enclosing = { path: splitName(packageName), fullName: packageName, packageName, origin }
+    for (const extend of file.extends) this.#addExtensions(extend, enclosing)
+    for (const type of file.types) this.#add(type, enclosing)
   }
 
   #add(element: TypeElement, outer: Enclosing): void {
@@ -92,19 +99,50 @@ export class TypeTable {
     const mapType = element.kind === 'message' ? mapTypeOf(element) : undefined
     this.#types.set(path, { fullName, packageName, element, origin, mapType })
     if (element.kind === 'enum') return
-    for (const { fields } of element.extends) this.#addExtensions(fields, path, fullName)
-    for (const nested of element.types) this.#add(nested, { path, fullName, packageName, origin })
+    const enclosing = { path, fullName, packageName, origin }
+    for (const extend of element.extends) this.#addExtensions(extend, enclosing)
+    for (const nested of [...element.types, ...groupsOf(element).map(groupMessage)]) this.#add(nested, enclosing)
   }
 
-  #addExtensions(fields: readonly ProtoField[], path: readonly string[], scope: string): void {
-    for (const field of fields) {
-      this.#extensions.set([...path, field.name], { fullName: qualified(scope, field.name), field })
+  #addExtensions({ name: extendee, fields, groups }: Extend, enclosing: Enclosing): void {
+    const { path: scope } = enclosing
+    for (const field of [...fields, ...groups]) {
+      const name = 'type' in field ? field.name : groupFieldName(field.name)
+      const extension = { fullName: qualified(enclosing.fullName, name), field, extendee, scope }
+      this.#extensions.set([...scope, name], extension)
+      this.#allExtensions.push(extension)
     }
+    for (const group of groups) this.#add(groupMessage(group), enclosing)
   }
 }
 
 /** The package or message that contains a type. */
 type Enclosing = Pick<TypeInfo, 'fullName' | 'packageName' | 'origin'> & { readonly path: readonly string[] }
+
+/** The groups of a message, also those in its oneofs. */
+export function groupsOf({ groups, oneofs }: { readonly groups: readonly Group[]; readonly oneofs: readonly OneOf[] }) {
+  return [...groups, ...oneofs.flatMap((oneof) => oneof.groups)]
+}
+
+/** A group declares a message and a field. */
+export function groupMessage({ name, fields }: Group): Message {
+  return {
+    kind: 'message',
+    name,
+    fields,
+    reserved: [],
+    options: [],
+    oneofs: [],
+    groups: [],
+    extensions: [],
+    extends: [],
+    types: [],
+  }
+}
+
+export function groupFieldName(name: string): string {
+  return name.toLowerCase()
+}
 
 function qualified(scope: string, name: string): string {
   return scope === '' ? name : `${scope}.${name}`

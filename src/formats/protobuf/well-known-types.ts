@@ -1,4 +1,5 @@
 import * as google from '@bufbuild/protobuf/wkt'
+import { CONFLUENT_META_PATH, CONFLUENT_META_TEXT } from './confluent-meta.ts'
 import { fromFileDescriptor } from './descriptor-reader.ts'
 import { printProto } from './printer.ts'
 
@@ -92,15 +93,7 @@ const DECLARED: Readonly<Record<string, string>> = {
   'google/type/timeofday.proto': googleType(
     'message TimeOfDay { int32 hours = 1; int32 minutes = 2; int32 seconds = 3; int32 nanos = 4; }',
   ),
-  'confluent/meta.proto': confluent(
-    'confluent',
-    `import "google/protobuf/descriptor.proto";
-    message Meta { string doc = 1; map<string, string> params = 2; repeated string tags = 3; repeated Rule rules = 4; }
-    message Rule { string name = 1; string doc = 2; string expr = 3; string sql = 4; }
-    extend google.protobuf.FileOptions { Meta file_meta = 1088; } extend google.protobuf.MessageOptions { Meta message_meta = 1088; }
-    extend google.protobuf.FieldOptions { Meta field_meta = 1088; } extend google.protobuf.EnumOptions { Meta enum_meta = 1088; }
-    extend google.protobuf.EnumValueOptions { Meta enum_value_meta = 1088; }`,
-  ),
+  [CONFLUENT_META_PATH]: CONFLUENT_META_TEXT,
   'confluent/type/decimal.proto': confluent(
     'confluent.type',
     'message Decimal { bytes value = 1; uint32 precision = 2; int32 scale = 3; }',

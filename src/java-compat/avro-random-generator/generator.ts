@@ -3,7 +3,7 @@ import { defaultFits } from '../../formats/avro/default-value.ts'
 import { defineMember } from '../../formats/define-member.ts'
 import { type Json, JsonNumber, printJson } from '../../formats/json-text.ts'
 import { bigintToBytes, int64 } from '../../sdk/index.ts'
-import { type FromAvro, fromAvro } from '../avro/from-avro.ts'
+import { connectForm, fromAvro } from '../avro/from-avro.ts'
 import { AVRO_PROP, AVRO_UNION, isMapEntry, unionFieldName } from '../avro/names.ts'
 import { wireDefault } from '../avro/wire-default.ts'
 import { type Arguments, argumentsOf, type Iteration, type TextArguments } from './arg-properties.ts'
@@ -22,19 +22,15 @@ export function avroGenerator(avro: AvroSchema, location: string): Generate {
   if (avro.type === 'union') return anyOf(avro, location)
   const { options, ...others } = atLocation(location, () => argumentsOf(avro))
   if (options !== undefined) {
-    const { decode } = connectForm(avro)
-    const values = options.map((option) => decode(atLocation(location, () => optionOf(avro, option))))
+    const toConnect = connectForm(avro, fromAvro(avro, { metadata: false }).read)
+    const values = options.map((option) => toConnect(atLocation(location, () => optionOf(avro, option))))
     return (random) => random.pick(values)
   }
   return atLocation(location, () => ofType(avro, others, location))
 }
 
-function connectForm(avro: AvroSchema): FromAvro {
-  return fromAvro(avro, { metadata: false })
-}
-
 function anyOf(union: AvroUnion, location: string): Generate {
-  const isStruct = connectForm(union).schema.name === AVRO_UNION
+  const isStruct = fromAvro(union, { metadata: false }).schema.name === AVRO_UNION
   const each = union.branches.map((branch): Generate => {
     if (branch.type === 'null') return () => null
     const [name, generate] = [unionFieldName(branch), avroGenerator(branch, location)]
@@ -111,8 +107,8 @@ type ScalarSchema = AvroPrimitive | AvroFixed
 function scalars(avro: ScalarSchema, own: Arguments): Generate {
   const generate = wireScalars(avro, own)
   if (!avro.props.has('logicalType') && !avro.props.has(AVRO_PROP.type)) return generate
-  const { decode } = connectForm(avro)
-  return (random, index) => decode(generate(random, index))
+  const toConnect = connectForm(avro, fromAvro(avro, { metadata: false }).read)
+  return (random, index) => toConnect(generate(random, index))
 }
 
 /** In the form that the Avro codec uses. */

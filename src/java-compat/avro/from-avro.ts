@@ -1,13 +1,16 @@
+import { AvroInput } from '../../formats/avro/avro-input.ts'
 import {
   type AvroArray,
   type AvroEnum,
   type AvroFixed,
+  type AvroPrimitive,
   type AvroRecord,
   type AvroSchema,
   type AvroUnion,
   branchName,
   type Props,
 } from '../../formats/avro/avro-schema.ts'
+import { avroBytes, avroWriter } from '../../formats/avro/writer.ts'
 import { defineMember } from '../../formats/define-member.ts'
 import { isObject, type Json, JsonNumber } from '../../formats/json-text.ts'
 import {
@@ -43,11 +46,11 @@ import {
 } from './names.ts'
 import { wireDefault } from './wire-default.ts'
 
-/** Converts the output of the Avro codec to a Connect value. */
-export type Decode = (wire: unknown) => unknown
+/** Reads a Connect value. Throws a `SchemaError` for bytes that are not valid, and a `DataError`. */
+export type ReadValue = (from: AvroInput) => unknown
 
-/** A Connect schema with the conversion of values from Avro. */
-export type FromAvro = { readonly schema: Schema; readonly decode: Decode }
+/** A Connect schema with the function that reads its values in Avro's binary encoding. */
+export type FromAvro = { readonly schema: Schema; readonly read: ReadValue }
 
 export type FromAvroOptions = {
   /** Whether to use `connect.*` members and the documentation in the Avro schema. */
@@ -85,8 +88,13 @@ type Place = {
   readonly doc?: string | undefined
 }
 
+/** Creates a function that converts values in the form of `avroCodec` to Connect values. */
+export function connectForm(avro: AvroSchema, read: ReadValue): (value: unknown) => unknown {
+  const write = avroWriter(avro, 'wrapped')
+  return (value) => read(new AvroInput(avroBytes(write, value)))
+}
+
 const marked = { [FIELD_DEFAULT]: 'true' }
-const asItIs: Decode = (wire) => wire
 
 function convert(avro: AvroSchema, context: Context, place: Place): FromAvro {
   context.countSchema()
@@ -97,7 +105,7 @@ function convert(avro: AvroSchema, context: Context, place: Place): FromAvro {
   const base = baseFrom(avro, context)
   context.open.delete(avro)
   const schema = withMetadata(base, avro, context, place)
-  return { schema: place.optional ? { ...schema, optional: true } : schema, decode: base.decode }
+  return { schema: place.optional ? { ...schema, optional: true } : schema, read: base.read }
 }
 
 function unionFrom(avro: AvroUnion, context: Context, place: Place): FromAvro {
@@ -105,16 +113,17 @@ function unionFrom(avro: AvroUnion, context: Context, place: Place): FromAvro {
   const nullable = branches.length < avro.branches.length
   const [only] = branches
   if (only !== undefined && branches.length === 1 && (nullable || !context.keepSingletons)) {
-    const { schema, decode } = convert(only, context, { doc: place.doc, optional: nullable })
-    const name = branchName(only)
-    return { schema, decode: (wire) => (wire === null ? null : decode((wire as Record<string, unknown>)[name])) }
+    const { schema, read } = convert(only, context, { doc: place.doc, optional: nullable })
+    const index = avro.branches.indexOf(only)
+    const count = avro.branches.length
+    return { schema, read: (from) => (from.index(count) === index ? read(from) : null) }
   }
   const unionName = context.shared ? `${SUM_TYPE_NAMES.unionName}${context.unions.count++}` : AVRO_UNION
   const parts = branches.map((branch) => ({
     name: context.shared
       ? `${SUM_TYPE_NAMES.fieldName}${avro.branches.indexOf(branch)}`
       : unionFieldName(branch, context.enums),
-    branch: branchName(branch),
+    index: avro.branches.indexOf(branch),
     ...convert(branch, context, { optional: true }),
   }))
   const fields = parts.map(({ name, schema }) => ({ name, schema }))
@@ -123,7 +132,7 @@ function unionFrom(avro: AvroUnion, context: Context, place: Place): FromAvro {
   }
   const isMarked = context.metadata && place.fallback !== undefined && !context.discardTypeDocs
   const parameters = { ...(context.shared && { [SUM_TYPE_NAMES.union]: unionName }), ...(isMarked && marked) }
-  const byBranch = new Map(parts.map((part) => [part.branch, part]))
+  const byIndex = new Map(parts.map((part) => [part.index, part]))
   return {
     schema: {
       type: 'struct',
@@ -134,11 +143,9 @@ function unionFrom(avro: AvroUnion, context: Context, place: Place): FromAvro {
       fields,
       ...(nullable && { optional: true }),
     },
-    decode: (wire) => {
-      if (wire === null) return null
-      const [[branch, held]] = Object.entries(wire as object) as [[string, unknown]]
-      const { name, decode } = byBranch.get(branch)!
-      return { [name]: decode(held) }
+    read: (from) => {
+      const part = byIndex.get(from.index(avro.branches.length))
+      return part === undefined ? null : { [part.name]: part.read(from) }
     },
   }
 }
@@ -148,14 +155,17 @@ function baseFrom(avro: Exclude<AvroSchema, AvroUnion>, context: Context): FromA
     case 'record':
       return recordFrom(avro, context)
     case 'enum':
-      return { schema: { ...STRING, parameters: enumParameters(avro, context) }, decode: asItIs }
+      return {
+        schema: { ...STRING, parameters: enumParameters(avro, context) },
+        read: (from) => avro.symbols[from.index(avro.symbols.length)],
+      }
     case 'array':
       return isMapEntry(avro.items) ? entriesFrom(avro, context) : arrayFrom(avro, context)
     case 'map': {
-      const { schema, decode } = convert(avro.values, context, {})
+      const { schema, read } = convert(avro.values, context, {})
       return {
         schema: { type: 'map', keys: STRING, items: schema },
-        decode: (wire) => new Map(Object.entries(wire as object).map(([key, held]) => [key, decode(held)])),
+        read: (from) => readMap(from, () => from.text(), read),
       }
     }
     case 'fixed':
@@ -167,57 +177,85 @@ function baseFrom(avro: Exclude<AvroSchema, AvroUnion>, context: Context): FromA
   }
 }
 
-const DAY_MS = 86_400_000
-const toDay: Decode = (wire) => dateFromMs((wire as number) * DAY_MS)
-const toInstant: Decode = (wire) => dateFromMs(Number(wire))
+/** Reads blocks of entries into a map. */
+function readMap(from: AvroInput, readKey: ReadValue, readItem: ReadValue): ReadonlyMap<unknown, unknown> {
+  const map = new Map<unknown, unknown>()
+  from.blocks(() => {
+    const key = readKey(from)
+    map.set(key, readItem(from))
+  })
+  return map
+}
 
-function scalarFrom(type: string, props: Props): FromAvro {
+const DAY_MS = 86_400_000
+
+function scalarFrom(type: AvroPrimitive['type'], props: Props): FromAvro {
   const logical = props.get('logicalType')
   switch (type) {
     case 'int':
       return intFrom(logical, props.get(AVRO_PROP.type))
     case 'long':
-      if (logical !== 'timestamp-millis') return { schema: { type: 'int64' }, decode: asItIs }
-      return { schema: { type: 'int64', name: LOGICAL.timestamp, version: 1 }, decode: toInstant }
-    case 'bytes':
-      return logical === 'decimal' ? decimalFrom(props) : { schema: { type: 'bytes' }, decode: asItIs }
+      if (logical !== 'timestamp-millis') return { schema: { type: 'int64' }, read: (from) => from.zigzag64() }
+      return {
+        schema: { type: 'int64', name: LOGICAL.timestamp, version: 1 },
+        read: (from) => dateFromMs(Number(from.zigzag64())),
+      }
+    case 'bytes': {
+      if (logical !== 'decimal') return { schema: { type: 'bytes' }, read: (from) => from.sized() }
+      const { schema, scale } = decimalFrom(props)
+      return { schema, read: (from) => ({ unscaled: unscaledOf(from, from.length()), scale }) }
+    }
     case 'float':
-      return { schema: { type: 'float32' }, decode: asItIs }
+      return { schema: { type: 'float32' }, read: (from) => from.float32LE() }
     case 'double':
-      return { schema: { type: 'float64' }, decode: asItIs }
+      return { schema: { type: 'float64' }, read: (from) => from.float64LE() }
+    case 'boolean':
+      return { schema: { type: 'boolean' }, read: (from) => from.boolean() }
     default:
-      return { schema: { type: type as 'string' | 'boolean' }, decode: asItIs }
+      return { schema: { type: 'string' }, read: (from) => from.text() }
   }
 }
 
 function intFrom(logical: Json | undefined, connectType: Json | undefined): FromAvro {
-  if (logical === 'date') return { schema: { type: 'int32', name: LOGICAL.date, version: 1 }, decode: toDay }
-  if (logical === 'time-millis') return { schema: { type: 'int32', name: LOGICAL.time, version: 1 }, decode: asItIs }
-  if (connectType !== 'int8' && connectType !== 'int16') return { schema: { type: 'int32' }, decode: asItIs }
-  const decode: Decode = (wire) => {
-    if (isInteger(connectType, wire)) return wire
-    // Java truncates to the low bits.
-    throw new DataError(`expected ${connectType}, got ${valueLabel(wire)}`)
+  if (logical === 'date') {
+    const read: ReadValue = (from) => dateFromMs(from.zigzag32() * DAY_MS)
+    return { schema: { type: 'int32', name: LOGICAL.date, version: 1 }, read }
   }
-  return { schema: { type: connectType }, decode }
+  const read: ReadValue = (from) => from.zigzag32()
+  if (logical === 'time-millis') return { schema: { type: 'int32', name: LOGICAL.time, version: 1 }, read }
+  if (connectType !== 'int8' && connectType !== 'int16') return { schema: { type: 'int32' }, read }
+  return {
+    schema: { type: connectType },
+    read: (from) => {
+      const value = from.zigzag32()
+      if (isInteger(connectType, value)) return value
+      // Java truncates to the low bits.
+      throw new DataError(`expected ${connectType}, got ${valueLabel(value)}`)
+    },
+  }
 }
 
 function fixedFrom({ props, size }: AvroFixed): FromAvro {
-  const { schema, decode } = scalarFrom('bytes', props)
-  return { schema: { ...schema, parameters: { ...schema.parameters, [FIXED_SIZE]: String(size) } }, decode }
+  const { schema, scale } =
+    props.get('logicalType') === 'decimal' ? decimalFrom(props) : { schema: { type: 'bytes' } as Schema }
+  return {
+    schema: { ...schema, parameters: { ...schema.parameters, [FIXED_SIZE]: String(size) } },
+    read: (from) => (scale === undefined ? from.fixed(size) : { unscaled: unscaledOf(from, size), scale }),
+  }
 }
 
-function decimalFrom(props: Props): FromAvro {
+function decimalFrom(props: Props): { readonly schema: Schema; readonly scale: number } {
   const scale = props.has('scale') ? numberProp(props, 'scale') : 0
   if (scale === undefined) throw new DataError('scale must be specified and must be a number.')
   const schema = decimal(scale)
   const precision = numberProp(props, 'precision') ?? PRECISION_DEFAULT
   const parameters =
     precision === PRECISION_DEFAULT ? schema.parameters! : { ...schema.parameters, [AVRO_PRECISION]: String(precision) }
-  return {
-    schema: { ...schema, parameters },
-    decode: (wire) => ({ unscaled: bigintFromBytes(wire as Uint8Array), scale }),
-  }
+  return { schema: { ...schema, parameters }, scale }
+}
+
+function unscaledOf(from: AvroInput, length: number): bigint {
+  return length >= 1 && length <= 6 ? BigInt(from.integer(length)) : bigintFromBytes(from.view(length))
 }
 
 function recordFrom(avro: AvroRecord, context: Context): FromAvro {
@@ -237,19 +275,29 @@ function recordFrom(avro: AvroRecord, context: Context): FromAvro {
       fields: parts.map(({ name, schema }) => ({ name, schema })),
       ...(Object.keys(docs).length > 0 && { parameters: docs }),
     },
-    decode: (wire) => {
+    read: (from) => {
+      if (parts.length === 0) from.valueWithoutBytes()
       const value: Record<string, unknown> = {}
-      for (const { name, decode } of parts) defineMember(value, name, decode((wire as Record<string, unknown>)[name]))
+      for (let index = 0; index < parts.length; index++) {
+        const { name, read } = parts[index]!
+        defineMember(value, name, read(from))
+      }
       return value
     },
   }
 }
 
 function arrayFrom(avro: AvroArray, context: Context): FromAvro {
-  const { schema, decode } = convert(avro.items, context, {})
+  const { schema, read } = convert(avro.items, context, {})
   return {
     schema: { type: 'array', items: schema },
-    decode: decode === asItIs ? asItIs : (wire) => (wire as unknown[]).map(decode),
+    read: (from) => {
+      const items: unknown[] = []
+      from.blocks(() => {
+        items.push(read(from))
+      })
+      return items
+    },
   }
 }
 
@@ -266,11 +314,19 @@ function entriesFrom(avro: AvroArray, context: Context): FromAvro {
   const value = convert(valueField.schema, context, {})
   return {
     schema: { type: 'map', keys: key.schema, items: value.schema },
-    decode: (wire) =>
-      new Map(
-        (wire as { key: unknown; value: unknown }[]).map((one) => [key.decode(one.key), value.decode(one.value)]),
-      ),
+    read: (from) =>
+      fields[0] === keyField ? readMap(from, key.read, value.read) : readMapOfValues(from, key.read, value.read),
   }
+}
+
+/** Reads entries that begin with their value. */
+function readMapOfValues(from: AvroInput, readKey: ReadValue, readItem: ReadValue): ReadonlyMap<unknown, unknown> {
+  const map = new Map<unknown, unknown>()
+  from.blocks(() => {
+    const item = readItem(from)
+    map.set(readKey(from), item)
+  })
+  return map
 }
 
 function enumParameters(avro: AvroEnum, { metadata, shared, discardTypeDocs }: Context): Record<string, string> {
@@ -286,7 +342,7 @@ function enumParameters(avro: AvroEnum, { metadata, shared, discardTypeDocs }: C
 }
 
 function withMetadata(
-  { schema, decode }: FromAvro,
+  { schema, read }: FromAvro,
   avro: Exclude<AvroSchema, AvroUnion>,
   context: Context,
   { fallback, version, doc: fieldDoc }: Place,
@@ -313,7 +369,7 @@ function withMetadata(
     ...(ownVersion !== undefined && { version: ownVersion }),
     ...(name !== undefined && !name.startsWith(DEFAULT_RECORD_NAME) && { name }),
     ...(Object.keys(parameters).length > 0 && { parameters }),
-    ...(written !== undefined && written !== null && { default: decode(wireDefault(avro, written)) }),
+    ...(written !== undefined && written !== null && { default: connectForm(avro, read)(wireDefault(avro, written)) }),
   }
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { javaDouble } from '../../formats/json-text.ts'
+import { javaDouble } from '../../common/java-double.ts'
 import { toBuffer } from '../../sdk/bytes.ts'
 import {
   bigintToBytes,
@@ -263,9 +263,9 @@ function defaultOf(schema: Schema, value: unknown, context: Context): Json {
   if (value === null || value === undefined) return null
   switch (schema.type) {
     case 'float32':
-      return rawJson(javaDouble(shortestFloat(value as number)))
+      return JSON.rawJSON(javaDouble(shortestFloat(value as number)))
     case 'float64':
-      return rawJson(javaDouble(value as number))
+      return JSON.rawJSON(javaDouble(value as number))
     case 'bytes':
       return bytesOf(schema, value).toString('latin1')
     case 'array':
@@ -280,7 +280,7 @@ function defaultOf(schema: Schema, value: unknown, context: Context): Json {
 }
 
 function scalarDefaultOf(schema: Schema, value: unknown): Json {
-  if (typeof value === 'bigint') return rawJson(String(value))
+  if (typeof value === 'bigint') return JSON.rawJSON(String(value))
   if (!(value instanceof Date)) return value
   return schema.name === LOGICAL.date ? Math.floor(value.getTime() / 86_400_000) : value.getTime()
 }
@@ -305,11 +305,6 @@ function structDefaultOf(schema: Schema, value: Members, context: Context): Json
       defaultOf(field.schema, value[field.name], context),
     ]),
   )
-}
-
-/** A JSON number with exactly these digits. */
-function rawJson(text: string): Json {
-  return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(text)
 }
 
 function present(key: string, value: unknown): Members {

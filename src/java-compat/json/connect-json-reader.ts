@@ -141,7 +141,7 @@ function mapReader(schema: Schema, options: ReadOptions): JsonReader {
   const item = jsonReader(schema.items!, options)
   if (options.entries === 'objects' ? hasTextKeys(schema) : schema.keys!.type === 'string') {
     return (json) => {
-      if (!isObject(json)) return misfit(schema, json)
+      if (!isExactObject(json)) return misfit(schema, json)
       return new Map(Object.entries(json).map(([key, value]) => [key, item(value)]))
     }
   }
@@ -163,7 +163,7 @@ function pairEntry(entry: Exact): readonly [Exact, Exact] | undefined {
 }
 
 function objectEntry(entry: Exact): readonly [Exact, Exact] | undefined {
-  return isObject(entry) ? [entry['key'], entry['value']] : undefined
+  return isExactObject(entry) ? [entry['key'], entry['value']] : undefined
 }
 
 /**
@@ -199,7 +199,7 @@ function looksLike({ type, name }: Schema, json: Exact): boolean {
     case 'array':
       return Array.isArray(json)
     case 'map':
-      return Array.isArray(json) || isObject(json)
+      return Array.isArray(json) || isExactObject(json)
     case 'struct':
       return false
     default:
@@ -209,7 +209,7 @@ function looksLike({ type, name }: Schema, json: Exact): boolean {
 
 /** Counts the members that exist in a struct, including nested structs. */
 function membersOf({ type, fields = [] }: Schema, json: Exact): number {
-  if (type !== 'struct' || !isObject(json)) return 0
+  if (type !== 'struct' || !isExactObject(json)) return 0
   const there = fields.filter(({ name }) => Object.hasOwn(json, name))
   return there.reduce((sum, { name, schema }) => sum + 1 + membersOf(schema, json[name]), 0)
 }
@@ -222,7 +222,7 @@ function structReader(schema: Schema, options: ReadOptions): JsonReader {
   if (options.isChoice?.(schema)) return choiceReader(schema, options)
   const fields = (schema.fields ?? []).map((field) => ({ name: field.name, read: jsonReader(field.schema, options) }))
   return (json) => {
-    if (!isObject(json)) return misfit(schema, json)
+    if (!isExactObject(json)) return misfit(schema, json)
     const value: Record<string, unknown> = {}
     for (const { name, read } of fields) defineMember(value, name, read(Object.hasOwn(json, name) ? json[name] : null))
     return value
@@ -263,7 +263,7 @@ function float(schema: Schema, json: Exact): number {
   return misfit(schema, json)
 }
 
-function isObject(json: Exact): json is { readonly [key: string]: Exact } {
+export function isExactObject(json: Exact): json is { readonly [key: string]: Exact } {
   return typeof json === 'object' && json !== null && !Array.isArray(json) && !(json instanceof JsonNumber)
 }
 

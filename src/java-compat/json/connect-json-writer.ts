@@ -1,4 +1,5 @@
-import { javaDouble } from '../../formats/json-text.ts'
+import { javaDouble } from '../../common/java-double.ts'
+import { printString } from '../../formats/json-text.ts'
 import { toBuffer } from '../../sdk/bytes.ts'
 import {
   bigintToBytes,
@@ -64,16 +65,11 @@ export function plainJson(value: unknown): string {
  */
 export function quote(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`
-  const quoted = JSON.stringify(text)
-  if (!ESCAPED.test(quoted)) return quoted
-  return quoted
-    .replace(/\\u[0-9a-f]{4}/g, (code) => `\\u${code.slice(2).toUpperCase()}`)
-    .replace(/[\ud800-\udfff]/g, (half) => `\\u${half.charCodeAt(0).toString(16).toUpperCase()}`)
+  return printString(text).replace(/[\ud800-\udfff]/g, (half) => `\\u${half.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
 /** Printable ASCII without the quotation mark and the backslash. */
 const PLAIN = /^[ !#-[\]-~]*$/
-const ESCAPED = /\\u|[\ud800-\udfff]/
 
 function absentText(schema: Schema, write: JsonWriter, { nullsToDefaults }: WriteOptions): string | undefined {
   if (nullsToDefaults && schema.default !== undefined && schema.default !== null) return write(schema.default)

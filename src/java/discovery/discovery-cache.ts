@@ -1,8 +1,9 @@
 import { hash, randomUUID } from 'node:crypto'
-import { lstatSync, mkdirSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createDirectories } from '../../common/create-directories.ts'
 
 /**
  * Keeps what was found in plugin locations, by the hashes of their files. Contains nothing that cannot be found again, so
@@ -40,7 +41,7 @@ export class DiscoveryCache {
   async write(name: string, value: unknown): Promise<void> {
     const temporary = join(this.#directory, `.${randomUUID()}`)
     try {
-      mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
+      createDirectories(this.#directory, { mode: 0o700 })
       if (!isOwn(this.#directory)) return
       const json = JSON.stringify(value)
       await writeFile(temporary, `${hash('sha256', json)}\n${json}`, { mode: 0o600 })

@@ -1,22 +1,12 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { z } from 'zod'
+import { createDirectories } from '../../common/create-directories.ts'
 import { messageOf, systemErrorCode, UserError } from '../../common/errors.ts'
-import { mapConcurrently } from '../../common/map-concurrently.ts'
-import { type Coordinates, fileName, formatCoordinates } from './coordinates.ts'
-import type { MavenRepository } from './maven-repository.ts'
-import { type Resolution, resolveDependencies } from './resolve-dependencies.ts'
-
-/** Reports the progress of an installation. */
-export type InstallProgress = {
-  /** `count` files are about to be downloaded. */
-  begin(count: number): void
-  /** More bytes of a file were received. */
-  received(bytes: number): void
-  downloaded(): void
-}
+import { type Coordinates, formatCoordinates } from './coordinates.ts'
+import type { InstallProgress, PluginResolver, Resolution, ResolvedFile } from './plugin-resolver.ts'
 
 export type Installation = {
   readonly directory: string
@@ -31,15 +21,20 @@ export const LOCK_FILE = 'weir-plugin.lock.json'
 
 const lockSchema = z.object({
   plugin: z.string(),
-  repository: z.string(),
   /** Dependencies that are left out because the Java host has them. */
   provided: z.array(z.string()),
-  files: z.array(z.object({ file: z.string(), artifact: z.string(), bytes: z.number(), sha512: z.string() })),
+  files: z.array(
+    z.object({
+      file: z.string(),
+      artifact: z.string(),
+      repository: z.string(),
+      bytes: z.number(),
+      sha512: z.string(),
+    }),
+  ),
 })
 type Lock = z.infer<typeof lockSchema>
 type LockedFile = Lock['files'][number]
-
-const TOTAL_BYTES_MAX = 4_096 * 1_048_576
 
 /**
  * Installs a plugin with its dependencies into the directory `ARTIFACT-VERSION` below `pluginPath`. The directory appears
@@ -47,23 +42,22 @@ const TOTAL_BYTES_MAX = 4_096 * 1_048_576
  */
 export async function installPlugin(
   plugin: Coordinates,
-  repository: MavenRepository,
+  resolver: PluginResolver,
   pluginPath: string,
   progress: InstallProgress,
 ): Promise<Installation> {
   const directory = join(pluginPath, `${plugin.artifact}-${plugin.version}`)
   const existing = await findInstallation(plugin, directory)
   if (existing !== undefined) return existing
-  const resolution = await resolveDependencies(plugin, repository)
   await createDirectory(pluginPath)
   // In the same file system, and hidden from workers.
   const temporary = await mkdtemp(join(pluginPath, '.weir-install-'))
   try {
-    const files = await downloadAll(resolution.files, repository, temporary, progress)
-    await writeFile(
-      join(temporary, LOCK_FILE),
-      `${JSON.stringify(lockOf(plugin, repository, resolution, files), null, 2)}\n`,
-    )
+    const downloads = join(temporary, 'downloads')
+    const resolution = await resolver.download(plugin, downloads, progress)
+    const files = await moveAll(resolution.files, temporary)
+    await rm(downloads, { recursive: true })
+    await writeFile(join(temporary, LOCK_FILE), `${JSON.stringify(lockOf(plugin, resolution, files), null, 2)}\n`)
     // mkdtemp lets only this user in; a worker may run as another one.
     await chmod(temporary, 0o755)
     try {
@@ -116,51 +110,38 @@ async function hashFile(file: string): Promise<string | undefined> {
 
 async function createDirectory(directory: string): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true })
+    createDirectories(directory)
   } catch (error) {
     const reason = systemErrorCode(error) === 'EEXIST' ? 'it is not a directory' : messageOf(error)
     throw new UserError('install_conflict', `${directory} cannot be used as the plugin path: ${reason}`)
   }
 }
 
-async function downloadAll(
-  artifacts: readonly Coordinates[],
-  repository: MavenRepository,
-  directory: string,
-  progress: InstallProgress,
-): Promise<readonly LockedFile[]> {
-  const names = fileNames(artifacts)
-  let bytesLeft = TOTAL_BYTES_MAX
-  progress.begin(artifacts.length)
-  // After an error the directory is removed, so no download may still write to it.
-  return mapConcurrently(artifacts, async (artifact, index): Promise<LockedFile> => {
-    const file = names[index]!
-    const { bytes, sha512 } = await repository.download(artifact, join(directory, file), {
-      onReceived: (count) => progress.received(count),
-    })
-    bytesLeft -= bytes
-    if (bytesLeft < 0) throw new UserError('install_limit', `the files have more than ${TOTAL_BYTES_MAX} bytes`)
-    progress.downloaded()
-    return { file, artifact: formatCoordinates(artifact), bytes, sha512 }
-  })
+async function moveAll(files: readonly ResolvedFile[], directory: string): Promise<readonly LockedFile[]> {
+  const names = fileNames(files)
+  const moved: LockedFile[] = []
+  for (const [at, { artifact, path, repository }] of files.entries()) {
+    const file = names[at]!
+    const target = join(directory, file)
+    await rename(path, target)
+    const sha512 = await hashFile(target)
+    if (sha512 === undefined) throw new Error(`${target} cannot be read`)
+    moved.push({ file, artifact, repository, bytes: (await stat(target)).size, sha512 })
+  }
+  return moved
 }
 
 /** As in the repository. Artifacts of several groups may have the same name: then with the group. */
-function fileNames(artifacts: readonly Coordinates[]): readonly string[] {
-  const counts = Map.groupBy(artifacts, (artifact) => fileName(artifact).toLowerCase())
-  return artifacts.map((artifact) => {
-    const name = fileName(artifact)
-    return counts.get(name.toLowerCase())!.length === 1 ? name : `${artifact.group}.${name}`
+function fileNames(files: readonly ResolvedFile[]): readonly string[] {
+  const counts = Map.groupBy(files, ({ path }) => basename(path).toLowerCase())
+  return files.map(({ group, path }) => {
+    const name = basename(path)
+    return counts.get(name.toLowerCase())!.length === 1 ? name : `${group}.${name}`
   })
 }
 
-function lockOf(
-  plugin: Coordinates,
-  { url }: MavenRepository,
-  { provided }: Resolution,
-  files: readonly LockedFile[],
-): Lock {
-  return { plugin: formatCoordinates(plugin), repository: url, provided: [...provided], files: [...files] }
+function lockOf(plugin: Coordinates, { provided }: Resolution, files: readonly LockedFile[]): Lock {
+  return { plugin: formatCoordinates(plugin), provided: [...provided], files: [...files] }
 }
 
 function totalBytes(files: readonly LockedFile[]): number {

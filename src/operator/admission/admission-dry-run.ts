@@ -29,7 +29,7 @@ export async function dryRunAdmission<K extends ResourceKind>(
 ): Promise<AdmissionDecision> {
   const read = readObject(kind, object)
   // The API server has checked the definition's rules before: this definition is of another version.
-  if ('fault' in read) return { allowed: false, reason: 'ConfigInvalid', message: read.fault }
+  if ('unreadable' in read) return { allowed: false, reason: 'ConfigInvalid', message: read.unreadable.reason }
   const { resource } = read
   const verdict = await verdictOn(kind, resource, options)
   if (verdict.kind === 'rejected') {
@@ -67,6 +67,8 @@ function warningsOf(verdict: DryRunVerdict): readonly string[] {
       return [`${verdict.reason}: ${verdict.message}`]
     case 'undecided':
       return [`allowed without validation: ${verdict.message}`]
+    case 'accepted':
+      return verdict.warnings ?? []
     default:
       return []
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import type { ConditionReason } from '../../common/state-glossary.ts'
 import type { CustomObject } from '../cluster/kubernetes/custom-object.ts'
-import type { ConditionReason } from '../resources/condition.ts'
 import { RESOURCE_KINDS, type ResourceKind } from '../resources/resource.ts'
 import type { FieldCause } from './field-causes.ts'
 

@@ -1,7 +1,7 @@
+import type { ConditionReason } from '../../common/state-glossary.ts'
 import { outcomeOfError } from '../controller/error-outcome.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
 import type { Reconciler } from '../controller/reconciler.ts'
-import type { ConditionReason } from '../resources/condition.ts'
 import type { Resource, ResourceKind } from '../resources/resource.ts'
 import { type FieldCause, fieldForConfigKey, fieldForReason } from './field-causes.ts'
 
@@ -10,7 +10,7 @@ export type DryRunners = { readonly [K in ResourceKind]: DryRunner<K> }
 
 /** What a dry run of a resource shows. The admission webhook and `weir check` both decide by it. */
 export type DryRunVerdict =
-  | { readonly kind: 'accepted' }
+  | { readonly kind: 'accepted'; readonly warnings?: readonly string[] }
   | {
       readonly kind: 'rejected'
       readonly reason: ConditionReason
@@ -35,8 +35,8 @@ export async function dryRunVerdict<K extends ResourceKind>(
   resource: Resource<K>,
 ): Promise<DryRunVerdict> {
   try {
-    await dryRunner.dryRun(resource)
-    return { kind: 'accepted' }
+    const warnings = await dryRunner.dryRun(resource)
+    return { kind: 'accepted', ...(warnings.length > 0 && { warnings }) }
   } catch (error) {
     return verdictOfError(error, dryRunner.runtime, resource)
   }

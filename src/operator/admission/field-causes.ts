@@ -1,4 +1,4 @@
-import type { ConditionReason } from '../resources/condition.ts'
+import type { ConditionReason } from '../../common/state-glossary.ts'
 import type { Resource } from '../resources/resource.ts'
 
 /** An invalid field of a rejected object: an entry of `status.details.causes` in the API server's response. */

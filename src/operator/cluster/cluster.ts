@@ -1,6 +1,7 @@
+import type { ConditionReason } from '../../common/state-glossary.ts'
 import type { Labels } from '../label-selector.ts'
 import type { IndexValue } from '../resources/index-values.ts'
-import type { Resource, ResourceKey, ResourceKind, ResourceStatus } from '../resources/resource.ts'
+import type { ObjectMeta, Resource, ResourceKey, ResourceKind, ResourceStatus } from '../resources/resource.ts'
 
 /**
  * A change of a resource. `desired`: its spec, its annotations or its deletion; `status`: its status; `deleted`: it no
@@ -23,8 +24,31 @@ export type ManifestError = {
 
 export type ResourceEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: EventReason; readonly note: string }
 
+/**
+ * An object whose spec this version cannot read, because its definition is newer or older than this version.
+ */
+export type UnreadableResource<K extends ResourceKind = ResourceKind> = {
+  readonly metadata: ObjectMeta
+  readonly status: ResourceStatus[K]
+  readonly reason: string
+}
+
+/** Reasons of `Ready` that are reported as Events when they begin. */
+export const REPORTED_REASONS = [
+  'AutoRestartExhausted',
+  'Incompatible',
+  'ReferencePending',
+  'ReferenceCycle',
+  'Conflict',
+  'NotAllowed',
+  'WorkerUnreachable',
+  'RegistryUnreachable',
+  'DeletionBlocked',
+] as const satisfies readonly ConditionReason[]
+
 /** The reasons of Events: a closed list, part of the API. */
 export type EventReason =
+  | (typeof REPORTED_REASONS)[number]
   | 'Created'
   | 'Updated'
   | 'Adopted'
@@ -32,15 +56,11 @@ export type EventReason =
   | 'DriftCorrected'
   | 'RestartRequested'
   | 'AutoRestarted'
-  | 'AutoRestartExhausted'
   | 'OffsetsAltered'
   | 'OffsetsReset'
   | 'OffsetsExported'
   | 'StateChanged'
   | 'Registered'
-  | 'Incompatible'
-  | 'ReferencePending'
-  | 'ReferenceCycle'
   | 'CompatibilityChanged'
   | 'CompatibilityReverted'
   | 'WindowOpened'
@@ -48,11 +68,6 @@ export type EventReason =
   | 'WindowOverdue'
   | 'ModeChanged'
   | 'ModeRestored'
-  | 'Conflict'
-  | 'NotAllowed'
-  | 'WorkerUnreachable'
-  | 'RegistryUnreachable'
-  | 'DeletionBlocked'
   | 'Abandoned'
   | 'Suspended'
 
@@ -87,6 +102,8 @@ export interface Cluster {
   /** Calls the listener once for each change. Returns a function that removes the listener. */
   onChange(listener: (change: ResourceChange) => void): () => void
   get<K extends ResourceKind>(key: ResourceKey<K>): Resource<K> | undefined
+  /** The object for which `get` returns undefined because it cannot be read. */
+  unreadable<K extends ResourceKind>(key: ResourceKey<K>): UnreadableResource<K> | undefined
   list<K extends ResourceKind>(kind: K): readonly Resource<K>[]
   count(kind: ResourceKind): number
   /** Looks up an index: the cost is independent of the number of other resources. */
@@ -95,6 +112,11 @@ export interface Cluster {
   writeStatus<K extends ResourceKind>(key: ResourceKey<K>, status: ResourceStatus[K]): Promise<void>
   /** Adds or removes the operator's finalizer. A deleted resource without finalizers disappears. */
   setFinalizer(key: ResourceKey, present: boolean): Promise<void>
+  /**
+   * Reads a resource again if a write of it got no response, so that what was done is not taken for undone. Rejects while the
+   * outcome stays unknown.
+   */
+  confirm(key: ResourceKey): Promise<void>
   /**
    * Records an Event in the background. Takes the resource itself, because the last Event of a deletion may follow
    * after it has disappeared.

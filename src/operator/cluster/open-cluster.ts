@@ -30,9 +30,15 @@ export type OpenedCluster = {
   /** The namespace that the operator runs in. */
   readonly operatorNamespace: string
   /** Absent where only one operator can exist. */
-  readonly leaseLock?: LeaseLock
+  readonly election?: Election
   /** The watches of the API server, with the time since each last received something. */
   readonly watches: () => readonly { readonly resource: string; readonly silentMs: number }[]
+}
+
+export type Election = {
+  readonly lock: LeaseLock
+  /** Resolves when the cache of the cluster is as new as this call. The cache of a standby may be minutes old. */
+  readonly refresh: () => Promise<void>
 }
 
 export type OpenClusterOptions = {
@@ -70,7 +76,10 @@ export async function openCluster(options: OpenClusterOptions): Promise<OpenedCl
   return {
     cluster,
     operatorNamespace: leaseNamespace,
-    leaseLock: createLeaseLock(api, leaseNamespace, `${instance}-operator`),
+    election: {
+      lock: createLeaseLock(api, leaseNamespace, `${instance}-operator`),
+      refresh: () => cluster.refresh(),
+    },
     watches: () => cluster.watches().map(({ path, silentMs }) => ({ resource: resourceOf(path), silentMs })),
   }
 }

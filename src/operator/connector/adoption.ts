@@ -1,11 +1,12 @@
 import { OWNER_KEY } from '../../clients/worker-client.ts'
 import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
+import { type AnnotationName, annotationOf } from '../resources/annotations.ts'
 import type { Resource } from '../resources/resource.ts'
 import { changedKeys } from './changed-keys.ts'
 import type { DesiredConnector } from './desired-connector.ts'
 import type { ExistingConnector } from './observed-connector.ts'
 
-const TAKE_OVER = 'weir.dev/take-over'
+const TAKE_OVER: AnnotationName = 'weir.dev/take-over'
 
 /** Throws `TerminalError` or `DependencyNotReady` unless the resource may change the existing connector. */
 export function assertOwnership(
@@ -16,7 +17,7 @@ export function assertOwnership(
   const owner = observed.config[OWNER_KEY]
   if (owner === desired.owner || wasApplied(resource)) return
   if (owner !== undefined) {
-    if (resource.metadata.annotations[TAKE_OVER] === owner) return
+    if (annotationOf(resource, TAKE_OVER) === owner) return
     throw new TerminalError(
       'Conflict',
       `connector ${desired.name} is managed by ${owner}; to take it over, set the annotation ${TAKE_OVER}: "${owner}"`,

@@ -1,11 +1,12 @@
-import { truncate } from '../resources/common-status.ts'
+import { truncateBytes } from '../../common/truncate-text.ts'
 import type { ReadyCondition } from '../resources/condition.ts'
 import type { ConnectorStatus } from '../resources/connector.ts'
 import { durationMs } from '../resources/field-schemas.ts'
 import type { Resource } from '../resources/resource.ts'
 import { type ExistingConnector, rootCauseIn } from './observed-connector.ts'
 
-const REASON_CHARACTERS_MAX = 1_024
+/** Leaves room in the message of a condition for what follows. */
+const REASON_BYTES_MAX = 1_024
 
 type Restarts = NonNullable<ConnectorStatus['autoRestart']>
 
@@ -69,7 +70,7 @@ export function planAutoRestart(
           count: known.count + 1,
           observedGeneration: resource.metadata.generation,
           lastRestartTime: new Date(nowMs).toISOString(),
-          lastRestartReason: truncate(what, REASON_CHARACTERS_MAX),
+          lastRestartReason: what,
         },
     readyCondition: { status: 'False', reason, message, progress: 'reconciling' },
     afterMs: waits ? dueMs - nowMs : 1_000,
@@ -91,15 +92,12 @@ function failureOf(observed: ExistingConnector): {
 } {
   const failed = observed.tasks.filter(({ state }) => state === 'FAILED')
   const [first] = failed
-  if (observed.state === 'FAILED' || first === undefined) {
-    return {
-      reason: 'ConnectorFailed',
-      what: `the connector failed: ${rootCauseIn(observed.trace ?? 'no reason given')}`,
-    }
-  }
+  const isConnector = observed.state === 'FAILED' || first === undefined
   const more = failed.length > 1 ? ` (and ${failed.length - 1} more)` : ''
+  const subject = isConnector ? 'the connector failed' : `task ${first.id} failed${more}`
+  const { trace = 'no reason given' } = isConnector ? observed : first
   return {
-    reason: 'TaskFailed',
-    what: `task ${first.id} failed${more}: ${rootCauseIn(first.trace ?? 'no reason given')}`,
+    reason: isConnector ? 'ConnectorFailed' : 'TaskFailed',
+    what: truncateBytes(`${subject}: ${rootCauseIn(trace)}`, REASON_BYTES_MAX),
   }
 }

@@ -1,4 +1,5 @@
-import type { ConditionReason, ObservedCondition } from '../resources/condition.ts'
+import type { ConditionReason } from '../../common/state-glossary.ts'
+import type { ObservedCondition } from '../resources/condition.ts'
 import type { Resource } from '../resources/resource.ts'
 import { changedKeys } from './changed-keys.ts'
 import type { DesiredConnector } from './desired-connector.ts'

@@ -1,10 +1,11 @@
 import { RequestError } from '../../clients/http-client.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { SecretMasker } from '../../common/secrets/secret-masker.ts'
+import type { ConditionReason } from '../../common/state-glossary.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { NotAppliedError, withConditionsOnError } from '../controller/reconcile-error.ts'
 import type { ReconcileResult, Reconciler } from '../controller/reconciler.ts'
-import type { ConditionReason, ObservedCondition } from '../resources/condition.ts'
+import type { ObservedCondition } from '../resources/condition.ts'
 import { type Resource, resourceKeyOf } from '../resources/resource.ts'
 import type { Runtimes, WorkerRuntimeConfig } from '../runtimes.ts'
 import { changedKeys } from './changed-keys.ts'
@@ -72,14 +73,17 @@ export class ConnectorReconciler implements Reconciler<'Connector'> {
     return status.configHash !== undefined
   }
 
-  dryRun(resource: Resource<'Connector'>): Promise<void> {
+  dryRun(resource: Resource<'Connector'>): Promise<readonly string[]> {
     return withSecretsMasked(async (secrets) => {
       const { worker, runtimeConfig, desired, secretValues } = await this.#claim(resource, secrets)
       const observed = await observeConnector(worker, desired.name)
       this.#options.secrets?.notice(secretValues)
       // Also validated while the creation has to wait for its inputs.
-      if (desired.missing.length === 0) await assertConfigValid(worker, desired.config)
+      const { observeIntervalMs } = this.#planContext(runtimeConfig)
+      const isComplete = desired.missing.length === 0
+      const warnings = isComplete ? await assertConfigValid({ worker, observeIntervalMs }, desired.config) : []
       planConnector(resource, desired, observed, this.#planContext(runtimeConfig))
+      return warnings
     })
   }
 
@@ -160,7 +164,8 @@ export class ConnectorReconciler implements Reconciler<'Connector'> {
     const planContext = this.#planContext(runtimeConfig)
     const { mayDeferStatus = false, ...plan } = planConnector(resource, desired, observed, planContext)
     if (resource.spec.suspend) return resultOfPlan(resource, withoutSteps(plan), context)
-    for (const step of plan.steps) await executeConnectorStep(step, desired.name, worker)
+    const { observeIntervalMs } = planContext
+    for (const step of plan.steps) await executeConnectorStep(step, desired.name, { worker, observeIntervalMs })
     const result = resultOfPlan(resource, plan, context)
     // Other claimants must see the owner at once, so the status is not deferred.
     if (mayDeferStatus && isSoleClaimant) return { ...result, mayDeferStatus }

@@ -1,7 +1,8 @@
 import type { SecretMasker } from '../../common/secrets/secret-masker.ts'
+import { shownState } from '../../common/state-glossary.ts'
+import { truncateText } from '../../common/truncate-text.ts'
 import type { EventReason, ResourceEvent } from '../cluster/cluster.ts'
 import type { ReconcileResult } from '../controller/reconciler.ts'
-import { truncate } from '../resources/common-status.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { WorkerRuntimeConfig } from '../runtimes.ts'
 import { connectorConditions } from './connector-conditions.ts'
@@ -60,16 +61,16 @@ function eventOf(reason: EventReason, message: string, inlineKeys: readonly stri
 
 function observedFields(observed: ObservedConnector, secrets: SecretMasker) {
   if (observed === 'absent') return { state: undefined, tasks: undefined, failedTasks: undefined }
-  const { type, state, workerId, tasks } = observed
+  const { type, workerId, tasks } = observed
   const failed = tasks.filter((task) => task.state === 'FAILED').slice(0, FAILED_TASKS_MAX)
   const failedTasks = failed.map(({ id, workerId, trace = '' }) => ({
     id,
     workerId,
-    trace: truncate(secrets.mask(trace), TRACE_CHARACTERS_MAX),
+    trace: truncateText(secrets.mask(trace), TRACE_CHARACTERS_MAX, ''),
   }))
   return {
     type,
-    state,
+    state: shownState({ connector: observed, tasks }),
     workerId,
     tasks: countTasks(tasks),
     failedTasks: failedTasks.length === 0 ? undefined : failedTasks,

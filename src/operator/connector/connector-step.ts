@@ -1,7 +1,8 @@
 import type { ConnectorOffset, ConnectorProperties, RequestedState } from '../../clients/worker-client.ts'
+import type { ConditionReason } from '../../common/state-glossary.ts'
 import type { EventReason } from '../cluster/cluster.ts'
 import type { Requeue } from '../controller/controller.ts'
-import type { ConditionReason, ReadyCondition } from '../resources/condition.ts'
+import type { ReadyCondition } from '../resources/condition.ts'
 import type { ConnectorStatus } from '../resources/connector.ts'
 
 export type ConnectorStep =

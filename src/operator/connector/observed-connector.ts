@@ -1,18 +1,22 @@
 import { isDeepStrictEqual } from 'node:util'
 import { undefinedIfNotFound } from '../../clients/http-client.ts'
-import type {
-  ConnectorInfo,
-  ConnectorProperties,
-  ConnectorStateInfo,
-  ExpandedConnector,
-  RunState,
-  TaskStateInfo,
-  WorkerClient,
+import {
+  type ConnectorInfo,
+  type ConnectorProperties,
+  type ConnectorStateInfo,
+  type ExpandedConnector,
+  hasNoWork,
+  type TaskStateInfo,
+  type WorkerClient,
 } from '../../clients/worker-client.ts'
+import { type RunState, shownState } from '../../common/state-glossary.ts'
+import { truncateBytes } from '../../common/truncate-text.ts'
 import { isReady } from '../resources/condition.ts'
 import type { TaskCounts } from '../resources/connector.ts'
 import type { Resource } from '../resources/resource.ts'
 import { hashConfig } from './desired-connector.ts'
+
+const TYPE_BYTES_MAX = 64
 
 export type ObservedTask = {
   readonly id: number
@@ -29,6 +33,8 @@ export type ExistingConnector = {
   readonly workerId: string
   readonly trace?: string
   readonly tasks: readonly ObservedTask[]
+  /** Whether the worker reports that it has no tasks because there is nothing to do. */
+  readonly hasNoWork: boolean
 }
 export type ObservedConnector = 'absent' | ExistingConnector
 
@@ -42,7 +48,7 @@ export function isConnectorStatusCurrent(
   const { tasks } = status
   return (
     status.configHash === hashConfig(info.config) &&
-    status.state === now.connector.state &&
+    status.state === shownState(now) &&
     status.workerId === now.connector.worker_id &&
     isDeepStrictEqual([total, running, failed, paused], [tasks?.total, tasks?.running, tasks?.failed, tasks?.paused])
   )
@@ -56,11 +62,12 @@ export async function observeConnector(worker: WorkerClient, name: string): Prom
   const { state = 'UNASSIGNED', worker_id: workerId = '', trace } = status?.connector ?? {}
   return {
     config: info.config,
-    type: info.type,
+    type: truncateBytes(info.type ?? 'unknown', TYPE_BYTES_MAX),
     state,
     workerId,
     ...(trace === undefined ? {} : { trace }),
     tasks: [...(status?.tasks ?? []).map(toTask), ...unreportedTasks(info, status)],
+    hasNoWork: status !== undefined && hasNoWork(status) && info.tasks.length === 0,
   }
 }
 

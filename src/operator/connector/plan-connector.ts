@@ -1,6 +1,8 @@
-import { type ConnectorProperties, OWNER_KEY, type RequestedState, type RunState } from '../../clients/worker-client.ts'
+import { type ConnectorProperties, OWNER_KEY, type RequestedState } from '../../clients/worker-client.ts'
+import { type ConditionReason, type RunState, TRANSIENT_STATES } from '../../common/state-glossary.ts'
 import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
-import { type ConditionReason, isReady } from '../resources/condition.ts'
+import { annotationOf, requestOf } from '../resources/annotations.ts'
+import { isReady } from '../resources/condition.ts'
 import type { ConnectorStatus } from '../resources/connector.ts'
 import { INITIAL_STATUS, type Resource } from '../resources/resource.ts'
 import { assertOwnership } from './adoption.ts'
@@ -14,8 +16,6 @@ import { withSecretRestart } from './secret-restart.ts'
 
 /** How long a connector without tasks counts as starting: Connect creates the tasks a moment after the connector. */
 const TASKS_APPEAR_MS = 5_000
-
-const TRANSIENT_STATES: ReadonlySet<RunState> = new Set<RunState>(['UNASSIGNED', 'RESTARTING'])
 
 const TARGET: Readonly<Record<Resource<'Connector'>['spec']['state'], RequestedState>> = {
   Running: 'RUNNING',
@@ -145,6 +145,9 @@ function planState(
 ): ConnectorPlan | undefined {
   const { state } = observed
   const target = TARGET[spec.state]
+  const isNewlyDeclared = ![INITIAL_STATUS.observedGeneration, metadata.generation].includes(status.observedGeneration)
+  // A rebalance hides what was requested before. If that is something else, it shows when the rebalance has ended.
+  if (TRANSIENT_STATES.has(state) && !isNewlyDeclared) return undefined
   if (target === 'STOPPED') {
     return state === 'STOPPED' ? undefined : changing('Stopping', 'stopping the connector', 'stop')
   }
@@ -162,10 +165,9 @@ function changing(reason: ConditionReason, message: string, step: 'pause' | 'res
 }
 
 function planRequestedRestart(resource: Resource<'Connector'>): ConnectorPlan | undefined {
-  const { annotations } = resource.metadata
-  const token = annotations['weir.dev/restart-requested-at']
+  const token = requestOf(resource, 'restart')
   if (token === undefined || token === resource.status.lastHandledRestart) return undefined
-  const steps = restartSteps(annotations['weir.dev/restart-scope'] ?? 'all')
+  const steps = restartSteps(annotationOf(resource, 'weir.dev/restart-scope') ?? 'all')
   const message =
     steps.length === 0
       ? 'weir.dev/restart-scope is invalid: use all, failed, connector or tasks=0,1'
@@ -209,6 +211,11 @@ function planHealth(resource: Resource<'Connector'>, observed: ExistingConnector
     }
     return { ...progressing, isTransient: states.some((state) => TRANSIENT_STATES.has(state)) }
   }
+  if (target === 'RUNNING' && observed.tasks.length === 0 && !observed.hasNoWork) {
+    // Kafka Connect reports the same for a connector that is still dividing its work as for one that has none; Weir does not.
+    const message = 'the connector is running without tasks: it has not made any yet, or it has nothing to do'
+    return { ...planSteps('NoTasks', message, []), requeue: { afterMs: context.observeIntervalMs } }
+  }
   return {
     steps: [],
     readyCondition: { status: 'True', reason: 'Succeeded', message: healthy(target, observed) },
@@ -237,7 +244,8 @@ function msSinceApplied({ lastAppliedTime }: ConnectorStatus, nowMs: number): nu
   return lastAppliedTime === undefined ? Number.POSITIVE_INFINITY : Math.abs(nowMs - Date.parse(lastAppliedTime))
 }
 
-function healthy(target: RequestedState, { tasks }: ExistingConnector): string {
+function healthy(target: RequestedState, { tasks, hasNoWork }: ExistingConnector): string {
+  if (hasNoWork) return 'running without tasks, because the connector generates none: it has nothing to do'
   const count = `${tasks.length} ${tasks.length === 1 ? 'task' : 'tasks'}`
   return target === 'STOPPED' ? 'stopped, as declared' : `${target.toLowerCase()}, ${count}`
 }
@@ -257,8 +265,8 @@ function handledBefore(resource: Resource<'Connector'>): ConnectorPlan['statusFi
   }
 }
 
-function handledRestart({ metadata }: Resource<'Connector'>): ConnectorPlan['statusFields'] {
-  const token = metadata.annotations['weir.dev/restart-requested-at']
+function handledRestart(resource: Resource<'Connector'>): ConnectorPlan['statusFields'] {
+  const token = requestOf(resource, 'restart')
   return token === undefined ? {} : { lastHandledRestart: token }
 }
 

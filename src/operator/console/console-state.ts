@@ -1,8 +1,8 @@
 import type { ConsoleRuntime } from '../../console/routes/console-routes.ts'
-import { type ProxiedRuntime, proxyPath } from '../../console/routes/runtime-proxy-routes.ts'
+import { type ProxiedRuntime, type ProxyUse, proxyPath } from '../../console/routes/runtime-proxy-routes.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { resolveConnectorName } from '../connector/connector-name.ts'
-import { type ResourceRow, resourceRows } from '../resource-rows.ts'
+import { type ResourceRow, resourceRows, resourceState } from '../resource-rows.ts'
 import { findCondition } from '../resources/condition.ts'
 import type { ConnectorStatus } from '../resources/connector.ts'
 import { subjectName } from '../resources/index-values.ts'
@@ -15,7 +15,7 @@ import type {
   WorkerRuntimeConfig,
 } from '../runtimes.ts'
 import { runtimeNameOf } from '../watch-mapping.ts'
-import { DECLARED_KIND, type Viewer } from './viewer.ts'
+import { DECLARED_KIND, READ_RECORDS_VERB, type Viewer } from './viewer.ts'
 
 /** Which replica of the operator reconciles. */
 export type OperatorLeadership = {
@@ -39,6 +39,8 @@ export type ConsoleStateOptions = {
 
 /** A resource as the console shows it, and the object that it declares. */
 export type ResourceReport = Omit<ResourceRow, 'resource'> & {
+  /** What is shown: the reason, or in what state it is Ready. */
+  readonly state: string
   readonly runtime?: string
   readonly object?: string
   /** The difference between the runtime and what is declared; absent if there is none. */
@@ -66,7 +68,7 @@ export class ConsoleState {
     return rows.flatMap((row) => {
       if (!readable(row)) return []
       const { resource, ...shown } = row
-      return [{ ...shown, ...(resource && declarationIn(resource, config)) }]
+      return [{ ...shown, state: resourceState(row), ...(resource && declarationIn(resource, config)) }]
     })
   }
 
@@ -115,7 +117,7 @@ export class ConsoleState {
   async proxied(
     kind: string,
     name: string,
-    { viewer, isReading }: { readonly viewer: Viewer | undefined; readonly isReading: boolean },
+    { viewer, use }: { readonly viewer: Viewer | undefined; readonly use: ProxyUse },
   ): Promise<ProxiedRuntime | { readonly denied: string } | undefined> {
     if (kind !== 'worker' && kind !== 'registry') return undefined
     const { workers, registries } = this.#options.runtimesConfig()
@@ -125,7 +127,11 @@ export class ConsoleState {
       const what = `${DECLARED_KIND[kind].toLowerCase()}s.weir.dev`
       if (!(await viewer.mayReach(kind, () => this.#namespacesOf(kind, name))))
         return { denied: `User '${viewer.name}' may not list ${what} in any namespace that uses the ${kind} ${name}` }
-      if (!isReading && !(await viewer.mayChange(kind)))
+      if (use.readsRecords && !(await viewer.mayReadRecords()))
+        return {
+          denied: `User '${viewer.name}' lacks the permission for the verb ${READ_RECORDS_VERB} on connectors.weir.dev in all namespaces, which reading records needs`,
+        }
+      if (use.changes && !(await viewer.mayChange(kind)))
         return {
           denied: `User '${viewer.name}' lacks the permission to update ${what} in all namespaces, which changes of a ${kind} need`,
         }
@@ -164,14 +170,27 @@ export class ConsoleState {
   }
 }
 
-type Tls = NonNullable<RuntimeConfig['endpoint']['tls']> & { checkServerIdentity?: () => undefined }
+type Tls = NonNullable<RuntimeConfig['endpoint']['tls']>
+
+type ServerTrust = NonNullable<ProxiedRuntime['tls']>
+/** One object for each, so that requests share connections. */
+const serverTrusts = new WeakMap<Tls, ServerTrust>()
 
 /** Without the client certificate of the operator, which would give a user its permissions. */
-function serverTrustOf({ ca, checkServerIdentity }: Tls) {
-  return { ...(ca === undefined ? {} : { ca }), ...(checkServerIdentity === undefined ? {} : { checkServerIdentity }) }
+function serverTrustOf(tls: Tls): ServerTrust {
+  const { ca, checkServerIdentity } = tls
+  const trust = serverTrusts.get(tls) ?? {
+    ...(ca === undefined ? {} : { ca }),
+    ...(checkServerIdentity === undefined ? {} : { checkServerIdentity }),
+  }
+  serverTrusts.set(tls, trust)
+  return trust
 }
 
-function declarationIn(resource: Resource, { workers }: RuntimesConfig): Omit<ResourceReport, keyof ResourceRow> {
+function declarationIn(
+  resource: Resource,
+  { workers }: RuntimesConfig,
+): Omit<ResourceReport, keyof ResourceRow | 'state'> {
   const runtime = runtimeNameOf(resource)
   const synced = findCondition(resource.status.conditions, 'Synced')
   // Otherwise the operator is about to correct the difference.

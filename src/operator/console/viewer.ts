@@ -26,6 +26,8 @@ export interface Viewer {
   mayReach(runtime: RuntimeKind, namespaces: () => ReadonlySet<string>): Promise<boolean>
   /** Whether other requests may be passed on: a runtime has no namespace, so this is a permission for all namespaces. */
   mayChange(runtime: RuntimeKind): Promise<boolean>
+  /** Whether requests that read records of topics may be passed on to workers. */
+  mayReadRecords(): Promise<boolean>
 }
 
 /** Finds the user of a bearer token; undefined if the token is not valid. Rejects when that cannot be found out. */
@@ -36,6 +38,9 @@ export const DECLARED_KIND = { worker: 'Connector', registry: 'Subject' } as con
   RuntimeKind,
   ResourceKind
 >
+
+/** The verb on Connectors in all namespaces that permits a user of the console to read records of topics. */
+export const READ_RECORDS_VERB = 'readrecords'
 
 const [GROUP = ''] = API_VERSION.split('/')
 /** How long a decision is cached: a revoked permission stays in effect until then. Denials are cached for less time. */
@@ -90,6 +95,10 @@ class KubernetesViewer implements Viewer {
 
   mayChange(runtime: RuntimeKind): Promise<boolean> {
     return this.#may('update', DECLARED_KIND[runtime], '')
+  }
+
+  mayReadRecords(): Promise<boolean> {
+    return this.#may(READ_RECORDS_VERB, 'Connector', '')
   }
 
   #may(verb: string, kind: ResourceKind, namespace: string): Promise<boolean> {

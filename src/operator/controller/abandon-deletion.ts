@@ -1,6 +1,7 @@
 import { RequestError } from '../../clients/http-client.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { ResourceEvent } from '../cluster/cluster.ts'
+import { type AnnotationName, annotationOf } from '../resources/annotations.ts'
 import type { Resource, ResourceKind, ResourceStatus } from '../resources/resource.ts'
 import { causeOf, TerminalError } from './reconcile-error.ts'
 import type { ReconcileResult, Reconciler } from './reconciler.ts'
@@ -9,7 +10,7 @@ import type { ReconcileResult, Reconciler } from './reconciler.ts'
  * Reasons that revoke the access to a runtime: the operator's configuration takes precedence over the deletion policy.
  */
 const REVOKED: ReadonlySet<string> = new Set(['UnknownCluster', 'NotAllowed'])
-const FORCE_DELETE = 'weir.dev/force-delete'
+const FORCE_DELETE: AnnotationName = 'weir.dev/force-delete'
 
 /**
  * Gives up a deletion that failed with `error`: removes the finalizer and leaves the external object in place.
@@ -23,12 +24,12 @@ export function abandonDeletion<K extends ResourceKind>(
   reconciler: Reconciler<K>,
   nowMs: number,
 ): ReconcileResult<K> | undefined {
-  const { deletionTimestamp, annotations } = resource.metadata
+  const { deletionTimestamp } = resource.metadata
   if (deletionTimestamp === undefined) return undefined
   const isRevoked =
     error instanceof TerminalError &&
     (REVOKED.has(error.reason) || (error.reason === 'ClusterConfigInvalid' && !reconciler.wasApplied(resource)))
-  const isForced = annotations[FORCE_DELETE] === 'true'
+  const isForced = isDeletionForced(resource)
   if (!isRevoked && !isForced && !hasTimedOut(resource, error, reconciler, nowMs)) return undefined
   const { observedGeneration: _, conditions: __, ...statusFields } = resource.status as ResourceStatus[K]
   const message = `the deletion was abandoned, and the external object is left in place: ${messageOf(error)}`
@@ -39,6 +40,11 @@ export function abandonDeletion<K extends ResourceKind>(
     removeFinalizer: true,
     events: [abandonedEvent(message)],
   }
+}
+
+/** Set also to delete an object that cannot be read. */
+export function isDeletionForced(resource: { readonly metadata: Resource['metadata'] }): boolean {
+  return annotationOf(resource, FORCE_DELETE) === 'true'
 }
 
 function hasTimedOut<K extends ResourceKind>(

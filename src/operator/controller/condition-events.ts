@@ -1,19 +1,6 @@
-import type { EventReason, ResourceEvent } from '../cluster/cluster.ts'
+import { REPORTED_REASONS, type ResourceEvent } from '../cluster/cluster.ts'
 import type { Condition } from '../resources/common-status.ts'
 import { findCondition } from '../resources/condition.ts'
-
-/** Reasons of `Ready` that are reported as Events when they begin. */
-const REPORTED_REASONS: ReadonlySet<string> = new Set<EventReason>([
-  'AutoRestartExhausted',
-  'Incompatible',
-  'ReferencePending',
-  'ReferenceCycle',
-  'Conflict',
-  'NotAllowed',
-  'WorkerUnreachable',
-  'RegistryUnreachable',
-  'DeletionBlocked',
-])
 
 /** The Events for the difference between two lists of conditions. */
 export function conditionEvents(before: readonly Condition[], after: readonly Condition[]): readonly ResourceEvent[] {
@@ -25,8 +12,9 @@ export function conditionEvents(before: readonly Condition[], after: readonly Co
   }
   const events: ResourceEvent[] = []
   const ready = began('Ready')
-  if (ready !== undefined && REPORTED_REASONS.has(ready.reason)) {
-    events.push({ type: 'Warning', reason: ready.reason as EventReason, note: ready.message })
+  const reported = REPORTED_REASONS.find((reason) => reason === ready?.reason)
+  if (ready !== undefined && reported !== undefined) {
+    events.push({ type: 'Warning', reason: reported, note: ready.message })
   }
   const synced = began('Synced')
   if (synced?.reason === 'Drifted') events.push({ type: 'Warning', reason: 'DriftDetected', note: synced.message })

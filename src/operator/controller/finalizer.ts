@@ -25,7 +25,10 @@ export async function ensureFinalizer<K extends ResourceKind>(
   if (deletionTimestamp !== undefined) return hasFinalizer ? resource : undefined
   const isNeeded = needsFinalizer(resource)
   if (isNeeded !== hasFinalizer) await cluster.setFinalizer(key, isNeeded)
-  return cluster.get(key)
+  const stored = cluster.get(key)
+  // It was deleted meanwhile, so removing the finalizer has completed its deletion.
+  const isGone = stored?.metadata.deletionTimestamp !== undefined && stored.metadata.finalizers.length === 0
+  return isGone ? undefined : stored
 }
 
 /** Lets the API server delete a resource whose external object was cleaned up, or is abandoned. */

@@ -60,6 +60,8 @@ export class LeaderElector {
   #renewed: ClockReadings | undefined
   #term: AbortController | undefined
   #isForbidden = false
+  /** When all writes have ended that got no response. */
+  #unansweredUntilMs = Number.NEGATIVE_INFINITY
   #loop: Promise<void> = Promise.resolve()
 
   constructor(options: LeaderElectorOptions) {
@@ -106,7 +108,11 @@ export class LeaderElector {
     logger.info('leading')
     const term = new AbortController()
     this.#term = term
-    const active = onStartedLeading({ signal: term.signal, assertFor: (ms) => this.#assertFor(term, ms) })
+    const active = onStartedLeading({
+      signal: term.signal,
+      assertFor: (ms) => this.#assertFor(term, ms),
+      reportUnanswered: (ms) => this.#reportUnanswered(ms),
+    })
     const ended = new AbortController()
     const renewing = this.#renew(term, ended.signal)
     await Promise.race([renewing, aborted(this.#stopping.signal)])
@@ -182,9 +188,14 @@ export class LeaderElector {
   }
 
   async #release(): Promise<void> {
-    const { lock, logger } = this.#options
+    const { lock, logger, clock } = this.#options
     const own = this.#own
     if (own === undefined) return
+    if (this.#unansweredUntilMs > clock.monotonicMs()) {
+      // Another leader must not start before this write can no longer take effect.
+      logger.info('a write got no response and may still take effect: the lease is left to expire')
+      return
+    }
     try {
       const lease = { ...own.lease, holder: '', durationMs: 1_000 }
       await this.#within(RETRY_MS, (signal) => lock.write(lease, own.version, signal))
@@ -199,6 +210,10 @@ export class LeaderElector {
   #assertFor(term: AbortController, ms: number): void {
     term.signal.throwIfAborted()
     if (this.#sinceRenewalMs() + ms > LEASE_MS) throw new NotLeaderError('the lease was not renewed in time')
+  }
+
+  #reportUnanswered(ms: number): void {
+    this.#unansweredUntilMs = Math.max(this.#unansweredUntilMs, this.#options.clock.monotonicMs() + ms)
   }
 
   #clockReadings(): ClockReadings {

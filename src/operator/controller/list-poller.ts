@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import type { Clock } from '../../common/clock.ts'
 import { messageOf } from '../../common/errors.ts'
+import { printExactJson } from '../../common/exact-json.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { PeriodicTask } from '../../common/periodic-task.ts'
 import { CircuitOpenError } from './circuit-breaker.ts'
@@ -28,6 +30,7 @@ const OUTAGE_FAILURES = 2
 export class ListPoller<T> {
   readonly #options: ListPollerOptions<T>
   readonly #polling: PeriodicTask
+  /** Hashes of the objects: the objects may be large. */
   #lastListed = new Map<string, string>()
   #failures = 0
   #hasListed = false
@@ -99,10 +102,14 @@ export class ListPoller<T> {
   }
 
   #changedIn(objects: ReadonlyMap<string, T>): ReadonlySet<string> {
-    const listed = new Map([...objects].map(([name, object]) => [name, JSON.stringify(object)]))
+    const listed = new Map([...objects].map(([name, object]) => [name, hashOf(object)]))
     this.#listedAtMs = this.#options.clock.monotonicMs()
     const before = this.#lastListed
     this.#lastListed = listed
     return new Set([...listed.keys(), ...before.keys()].filter((name) => listed.get(name) !== before.get(name)))
   }
+}
+
+function hashOf(object: unknown): string {
+  return createHash('sha256').update(printExactJson(object)).digest('base64')
 }

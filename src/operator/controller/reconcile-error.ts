@@ -1,4 +1,5 @@
-import type { ConditionReason, ObservedCondition } from '../resources/condition.ts'
+import type { ConditionReason } from '../../common/state-glossary.ts'
+import type { ObservedCondition } from '../resources/condition.ts'
 import type { PollInterval } from './requeue-delays.ts'
 
 /** A key of a connector's configuration that its validation rejects. */

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../common/clock.ts'
 import type { Logger } from '../../common/logging/logger.ts'
+import { packageVersion } from '../../common/package-version.ts'
 import type { Cluster, EventReason, ResourceEvent } from '../cluster/cluster.ts'
+import { requestOf } from '../resources/annotations.ts'
 import type { Condition } from '../resources/common-status.ts'
 import { buildConditions, type ObservedCondition, type ReadyCondition } from '../resources/condition.ts'
 import { externalObjectIndex } from '../resources/index-values.ts'
@@ -12,7 +14,7 @@ import {
   type ResourceStatus,
   resourceKeyOf,
 } from '../resources/resource.ts'
-import { abandonDeletion, deletionTimeLeftMs } from './abandon-deletion.ts'
+import { abandonDeletion, deletionTimeLeftMs, isDeletionForced } from './abandon-deletion.ts'
 import { CircuitOpenError } from './circuit-breaker.ts'
 import { conditionEvents } from './condition-events.ts'
 import type { Requeue } from './controller.ts'
@@ -69,15 +71,18 @@ export class ReconcileLoop<K extends ResourceKind> {
 
   /** Rejects with the error of a write to the cluster, or with `NotLeaderError`. */
   async reconcile(key: ResourceKey<K>): Promise<Requeue> {
+    await this.#cluster.confirm(key)
     const stored = await ensureFinalizer(key, (resource) => this.#reconciler.needsFinalizer(resource), this.#cluster)
     if (stored === undefined) {
       this.#failureTimes.forget(key)
       this.#driftFights.forget(key)
       this.#deferredStatuses.forget(key)
+      await this.#reportUnreadable(key)
       return 'none'
     }
     const resource = this.#deferredStatuses.withDeferredStatus(stored)
-    const result = await this.#resultFor(resource)
+    const isKept = stored.metadata.deletionTimestamp !== undefined && !this.#reconciler.needsFinalizer(stored)
+    const result = isKept ? resultOfRetention(resource) : await this.#resultFor(resource)
     if (result.readyCondition.progress === 'stalled') this.#metrics.failedTerminally()
     const conditions = conditionsAfter(resource, result.readyCondition, this.#clock.nowMs())
     if (result.removeFinalizer) await removeFinalizer(key, this.#cluster)
@@ -86,6 +91,25 @@ export class ReconcileLoop<K extends ResourceKind> {
     const events = [...(result.events ?? []), ...conditionEvents(resource.status.conditions, conditions)]
     for (const event of events) this.#recordEvent(stored, event)
     return result.removeFinalizer ? 'none' : result.requeue
+  }
+
+  /** Writes only the condition of an object that cannot be read: what it declares, also for its deletion, is unknown. */
+  async #reportUnreadable(key: ResourceKey<K>): Promise<void> {
+    const unreadable = this.#cluster.unreadable(key)
+    if (unreadable === undefined) return
+    const { metadata, status, reason } = unreadable
+    const { generation, deletionTimestamp } = metadata
+    const isDeleted = deletionTimestamp !== undefined
+    if (isDeleted && isDeletionForced(unreadable)) {
+      await removeFinalizer(key, this.#cluster)
+      return
+    }
+    const fault = `version ${VERSION} of the operator cannot read the object: ${reason}`
+    const message = isDeleted ? `${fault}; its deletion waits for that, or for weir.dev/force-delete: "true"` : fault
+    const readyCondition: ReadyCondition = { status: 'False', reason: 'UnsupportedSpec', message, progress: 'stalled' }
+    const conditions = buildConditions(readyCondition, status.conditions, generation, this.#clock.nowMs())
+    const reported = { ...status, observedGeneration: generation, conditions } as ResourceStatus[K]
+    if (!isDeepStrictEqual(status, reported)) await this.#cluster.writeStatus(key, reported)
   }
 
   async #resultFor(resource: Resource<K>): Promise<ReconcileResult<K>> {
@@ -178,11 +202,28 @@ export class ReconcileLoop<K extends ResourceKind> {
   }
 }
 
+const VERSION = packageVersion()
+
 const INTERNAL_ERROR: ReadyCondition = {
   status: 'Unknown',
   reason: 'InternalError',
   message: 'internal error of the operator: see its log',
   progress: 'reconciling',
+}
+
+/**
+ * Completes a deletion that leaves the external object as it is: the policy was changed to Retain, and the resource
+ * deleted before its finalizer was removed.
+ */
+function resultOfRetention<K extends ResourceKind>(resource: Resource<K>): ReconcileResult<K> {
+  const { observedGeneration: _, conditions: __, ...statusFields } = resource.status as ResourceStatus[K]
+  const message = 'the external object is left in place: spec.deletionPolicy is Retain'
+  return {
+    readyCondition: { status: 'False', reason: 'Deleting', message },
+    statusFields,
+    requeue: 'none',
+    removeFinalizer: true,
+  }
 }
 
 /** Requeues at the earliest of these times that is in the future. */
@@ -192,11 +233,18 @@ function earliestOf(timesMs: readonly number[]): Requeue {
 }
 
 function statusOf<K extends ResourceKind>(
-  { metadata: { generation } }: Resource<K>,
+  resource: Resource<K>,
   { statusFields }: ReconcileResult<K>,
   conditions: readonly Condition[],
 ): ResourceStatus[K] {
-  return { ...statusFields, observedGeneration: generation, conditions } as ResourceStatus[K]
+  const { generation } = resource.metadata
+  const lastHandledReconcile = requestOf(resource, 'reconcile') ?? resource.status.lastHandledReconcile
+  return {
+    ...statusFields,
+    ...(lastHandledReconcile !== undefined && { lastHandledReconcile }),
+    observedGeneration: generation,
+    conditions,
+  } as ResourceStatus[K]
 }
 
 function conditionsAfter(resource: Resource, readyCondition: ReadyCondition, nowMs: number): readonly Condition[] {

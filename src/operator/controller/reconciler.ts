@@ -39,6 +39,6 @@ export interface Reconciler<K extends ResourceKind> {
   deletionTimeoutMs(resource: Resource<K>): number | undefined
   /** How long a Ready resource stays Ready while its runtime fails. */
   readinessGracePeriodMs(resource: Resource<K>): number
-  /** Runs the checks of `reconcile` without writing anything, and throws what would make it fail. */
-  dryRun(resource: Resource<K>): Promise<void>
+  /** Runs the checks of `reconcile` without writing anything, and throws what would make it fail. Resolves with warnings. */
+  dryRun(resource: Resource<K>): Promise<readonly string[]>
 }

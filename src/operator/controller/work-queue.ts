@@ -24,7 +24,7 @@ const DELAY_PRECISION_MS = 20
 /**
  * A rate-limiting work queue as in client-go. A key waits once however often it is added; a key that is added while it
  * is processed is returned again after `done`, never before. Flows take turns, each with at most `flowConcurrency` keys
- * in process. The length is bounded by the number of distinct keys.
+ * in process. The length is bounded by the number of distinct keys. An `AsyncQueue` would keep every `add` as an item of its own.
  */
 export class WorkQueue<Key extends string> {
   readonly #clock: Clock

@@ -56,8 +56,9 @@ export class RegistryModeReconciler implements Reconciler<'RegistryMode'> {
     return wasWritten(status)
   }
 
-  async dryRun(resource: Resource<'RegistryMode'>): Promise<void> {
+  async dryRun(resource: Resource<'RegistryMode'>): Promise<readonly string[]> {
     await this.#plan(resource)
+    return []
   }
 
   async reconcile(resource: Resource<'RegistryMode'>): Promise<ReconcileResult<'RegistryMode'>> {

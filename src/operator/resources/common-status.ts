@@ -19,7 +19,7 @@ const condition = z.object({
   reason: boundedText(1, 1_024)
     .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
     .describe('Reason of the status, one of a fixed list. Example: Incompatible.'),
-  message: boundedText(0, 32_768).describe('Explanation of the reason for people.'),
+  message: boundedText(0, 32_768).describe('Explanation of the reason for people, of at most 4096 bytes.'),
 })
 export type Condition = Readonly<z.output<typeof condition>>
 
@@ -40,9 +40,6 @@ export function handledAnnotation(request: string) {
     .optional()
     .describe(`Last value of the annotation weir.dev/${request}-requested-at that was handled.`)
 }
-
-/** Truncates a text without splitting a surrogate pair, which the API server would replace. */
-export const truncate = (whole: string, max: number) => whole.slice(0, max).toWellFormed()
 
 export const countField = (what: string) => int32().describe(what)
 

@@ -1,57 +1,6 @@
-import { type Condition, truncate } from './common-status.ts'
-
-/** The reasons of `Ready`: a closed list, part of the API. */
-export type ConditionReason =
-  | 'Pending'
-  | 'Progressing'
-  | 'Creating'
-  | 'Updating'
-  | 'Resuming'
-  | 'Pausing'
-  | 'Stopping'
-  | 'Restarting'
-  | 'AlteringOffsets'
-  | 'Registering'
-  | 'Succeeded'
-  | 'Deleting'
-  | 'DeletionBlocked'
-  | 'WaitingForInput'
-  | 'WaitingForSubject'
-  | 'ReferencePending'
-  | 'ReferenceNotFound'
-  | 'ReferenceInvalid'
-  | 'ReferenceCycle'
-  | 'WaitingForImportMode'
-  | 'UnknownCluster'
-  | 'ClusterConfigInvalid'
-  | 'NotAllowed'
-  | 'ProtectedName'
-  | 'Conflict'
-  | 'AlreadyExists'
-  | 'AlreadySet'
-  | 'AdoptionRefused'
-  | 'ConfigInvalid'
-  | 'PluginNotFound'
-  | 'ConnectorFailed'
-  | 'TaskFailed'
-  | 'AutoRestartExhausted'
-  | 'Rebalancing'
-  | 'WorkerUnreachable'
-  | 'RegistryUnreachable'
-  | 'RegistryReadOnly'
-  | 'Unauthorized'
-  | 'Forbidden'
-  | 'Drifted'
-  | 'DriftFight'
-  | 'Missing'
-  | 'InputMissing'
-  | 'OffsetsRejected'
-  | 'SchemaInvalid'
-  | 'SchemaTooLarge'
-  | 'Incompatible'
-  | 'ImportConflict'
-  | 'ScopeNotEmpty'
-  | 'InternalError'
+import type { ConditionReason } from '../../common/state-glossary.ts'
+import { truncateBytes } from '../../common/truncate-text.ts'
+import type { Condition } from './common-status.ts'
 
 /**
  * The condition `Ready` and what follows from it. `reconciling`: the resource gets Ready without a user
@@ -69,7 +18,8 @@ export type ReadyCondition = {
 
 export type ObservedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
 
-const MESSAGE_MAX = 32_768
+/** A status with several conditions must stay small: each list of resources contains it. */
+const MESSAGE_BYTES_MAX = 4_096
 
 /**
  * Builds the list of conditions. `Ready` is always present, `Reconciling` and `Stalled` only when True and never
@@ -90,7 +40,7 @@ export function buildConditions(
     const unchanged = before !== undefined && before.status === finding.status
     return {
       ...finding,
-      message: truncate(finding.message, MESSAGE_MAX),
+      message: truncateBytes(finding.message, MESSAGE_BYTES_MAX),
       observedGeneration: generation,
       lastTransitionTime: unchanged ? before.lastTransitionTime : new Date(nowMs).toISOString(),
     }

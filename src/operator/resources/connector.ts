@@ -183,17 +183,20 @@ export const connectorSpec = withRules(
       .meta({ default: {} })
       .describe('Automatic restarts of a failed connector or task.'),
     offsets: offsets.optional().describe('Operations on the offsets of the connector.'),
-    adoptionPolicy: choice('What to do when a connector with this name exists already and no resource manages it.', {
-      Adopt: 'it is adopted, and its configuration is replaced',
-      AdoptIfIdentical:
-        'it is adopted without a write if its configuration equals the declared one; otherwise the resource reports AdoptionRefused',
-      Never: 'it is not changed, and the resource reports AlreadyExists',
-    }).default('Adopt'),
+    adoptionPolicy: choice(
+      'What to do when a connector with this name exists already and no resource manages it. One that another resource manages, or left with deletionPolicy Retain, is taken over only with the annotation weir.dev/take-over.',
+      {
+        Adopt: 'it is adopted, and its configuration is replaced',
+        AdoptIfIdentical:
+          'it is adopted without a write if its configuration equals the declared one; otherwise the resource reports AdoptionRefused',
+        Never: 'it is not changed, and the resource reports AlreadyExists',
+      },
+    ).default('Adopt'),
     driftPolicy: driftPolicy('What to do when the configuration on the worker differs from the applied one.'),
     deletionPolicy: choice('What the deletion of this resource does on the worker.', {
       Delete: 'the connector is deleted; its offsets stay, so that a connector with the same name continues from them',
       DeleteWithOffsets: 'the connector is stopped, then its offsets and the connector are deleted',
-      Retain: 'the connector continues to run',
+      Retain: 'the connector continues to run, and another resource can take it over',
     }).default('Delete'),
     suspend: suspend('worker'),
   }),
@@ -239,7 +242,12 @@ export const connectorStatus = z.object({
   connectorName: z.string().optional().describe('Name of the connector on the worker.'),
   workerCluster: z.string().optional().describe('Worker cluster that runs the connector.'),
   type: z.string().optional().describe('Type of the connector: source or sink.'),
-  state: z.string().optional().describe('State of the connector, as reported by the worker.'),
+  state: z
+    .string()
+    .optional()
+    .describe(
+      'State of the connector: FAILED if it or one of its tasks has failed, else UNASSIGNED or RESTARTING if one of them is, else that of the connector.',
+    ),
   workerId: z.string().optional().describe('Worker that runs the connector.'),
   tasks: taskCounts.optional().describe('Number of tasks by state.'),
   failedTasks: mapList(failedTask, 'id').max(20).readonly().optional().describe('The first 20 failed tasks.'),

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { describeAnnotations } from './annotations.ts'
 import { connectorSpec, connectorStatus } from './connector.ts'
 import { IMMUTABLE_FIELDS } from './immutable-fields.ts'
 import { registryModeSpec, registryModeStatus } from './registry-mode.ts'
@@ -132,7 +133,7 @@ export function crdOf(kind: ResourceKind): StructuralSchema {
 function objectSchema(kind: ResourceKind): StructuralSchema {
   const { description, spec, status, rule } = SHAPES[kind]
   return {
-    description,
+    description: `${description} ${describeAnnotations(kind)}`,
     type: 'object',
     required: ['spec'],
     properties: {

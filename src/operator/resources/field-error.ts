@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type DocumentPath, formatDocumentPath } from '../../common/document-path.ts'
+import { truncateText } from '../../common/truncate-text.ts'
 import { didYouMean } from '../../config/did-you-mean.ts'
 
 /** An invalid field of a manifest or a configuration file. `path` leads to the field. */
@@ -10,8 +11,13 @@ export type FieldError = {
   readonly atKey?: true
 }
 
-/** Converts a zod issue to errors for the author of the manifest. */
-export function toFieldErrors(issue: z.core.$ZodIssue, root: unknown, schema: z.ZodType): readonly FieldError[] {
+/** Converts a zod issue to errors for the author of the manifest. `written` has the texts of its numbers, such as `1.0`. */
+export function toFieldErrors(
+  issue: z.core.$ZodIssue,
+  root: unknown,
+  schema: z.ZodType,
+  written: () => unknown = () => root,
+): readonly FieldError[] {
   const path = issue.path as (string | number)[]
   if (issue.code === 'unrecognized_keys') {
     const known = fieldsAt(schema, path)
@@ -29,7 +35,8 @@ export function toFieldErrors(issue: z.core.$ZodIssue, root: unknown, schema: z.
   if (value === undefined && issue.code !== 'custom') {
     return [{ path, message: `${formatDocumentPath(path)} is missing${expectation(issue)}` }]
   }
-  return [{ path, message: `${formatDocumentPath(path) || 'the resource'}: ${sentence(issue, value)}` }]
+  const text = typeof value === 'number' ? String(valueAt(written(), path)) : String(value)
+  return [{ path, message: `${formatDocumentPath(path) || 'the resource'}: ${sentence(issue, value, text)}` }]
 }
 
 function expectation(issue: z.core.$ZodIssue): string {
@@ -38,21 +45,21 @@ function expectation(issue: z.core.$ZodIssue): string {
   return ''
 }
 
-function sentence(issue: z.core.$ZodIssue, value: unknown): string {
+function sentence(issue: z.core.$ZodIssue, value: unknown, text: string): string {
   switch (issue.code) {
     case 'invalid_type': {
-      const quoting = issue.expected === 'string' && isScalar(value) ? `; put it in quotes: "${value}"` : ''
-      return `expected ${article(issue.expected)}, got ${describeValue(value)}${quoting}`
+      const quoting = issue.expected === 'string' && isScalar(value) ? `; put it in quotes: "${text}"` : ''
+      return `expected ${article(issue.expected)}, got ${describeValue(value, text)}${quoting}`
     }
     case 'invalid_value': {
       const meant = typeof value === 'string' ? didYouMean(value, issue.values.map(String)) : undefined
       const hint = meant === undefined ? `expected one of ${issue.values.join(', ')}` : `did you mean ${meant}?`
-      return `${describeValue(value)} is not allowed; ${hint}`
+      return `${describeValue(value, text)} is not allowed; ${hint}`
     }
     case 'too_small':
-      return outOfBounds('small', 'short', `at least ${issue.minimum}`, issue.origin, value)
+      return outOfBounds('small', 'short', `at least ${issue.minimum}`, issue.origin, value, text)
     case 'too_big':
-      return outOfBounds('large', 'long', `at most ${issue.maximum}`, issue.origin, value)
+      return outOfBounds('large', 'long', `at most ${issue.maximum}`, issue.origin, value, text)
     case 'invalid_format':
       return `${describeValue(value)} ${issue.format === 'datetime' ? 'is not a time such as 2026-11-20T10:00:00Z' : issue.message}`
     default:
@@ -60,10 +67,17 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): string {
   }
 }
 
-function outOfBounds(size: string, length: string, limit: string, origin: string, value: unknown): string {
+function outOfBounds(
+  size: string,
+  length: string,
+  limit: string,
+  origin: string,
+  value: unknown,
+  text: string,
+): string {
   if (origin === 'string') return `is too ${length}: ${limit} characters`
   if (origin === 'array') return `is too ${length}: ${limit} items`
-  return `${describeValue(value)} is too ${size}: ${limit}`
+  return `${describeValue(value, text)} is too ${size}: ${limit}`
 }
 
 /** The field names of the object at `path`. */
@@ -95,13 +109,13 @@ function article(type: string): string {
   return name === 'array' ? 'a list' : `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`
 }
 
-/** A value inside a sentence. */
-export function describeValue(value: unknown): string {
+/** A value inside a sentence. `text` is that of a number. */
+export function describeValue(value: unknown, text = String(value)): string {
   if (value === null) return 'nothing (null)'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a map'
-  if (typeof value === 'string') return `'${value.length > 60 ? `${value.slice(0, 57)}...` : value}'`
-  return `the ${typeof value} ${String(value)}`
+  if (typeof value === 'string') return `'${truncateText(value, 60, '…')}'`
+  return `the ${typeof value} ${text}`
 }
 
 function isScalar(value: unknown): boolean {

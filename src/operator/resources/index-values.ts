@@ -1,5 +1,6 @@
+import type { ConditionReason } from '../../common/state-glossary.ts'
 import { qualifySubject } from '../../formats/qualified-subject.ts'
-import { type ConditionReason, findCondition } from './condition.ts'
+import { findCondition } from './condition.ts'
 import type { Resource, ResourceKind } from './resource.ts'
 
 /** A value of an index over resources of a kind. */

@@ -61,8 +61,25 @@ const RESOURCES = new Map(
   ]),
 )
 
-/** Parses one manifest. An invalid one returns all errors with their paths. */
-export function parseResource(value: unknown): ParsedResource {
+/**
+ * Parses an object of the API server. The definition there may be newer than this version, so unknown fields are ignored:
+ * the API server adds them to each object if they have defaults.
+ */
+export function parseStoredResource(value: Readonly<Record<string, unknown>>): ParsedResource {
+  const schema = RESOURCES.get(value['kind'] as ResourceKind)
+  const issues = schema?.safeParse(value).error?.issues ?? []
+  const unknown = issues.filter((issue) => issue.code === 'unrecognized_keys')
+  if (unknown.length === 0) return parseResource(value)
+  const known = structuredClone(value)
+  for (const { path, keys } of unknown) {
+    const at = path.reduce<unknown>((object, part) => (object as Record<PropertyKey, unknown>)[part], known)
+    for (const key of keys) delete (at as Record<string, unknown>)[key]
+  }
+  return parseResource(known)
+}
+
+/** Parses one manifest. An invalid one returns all errors with their paths. `written` has the texts of its numbers. */
+export function parseResource(value: unknown, written?: () => unknown): ParsedResource {
   if (!isObject(value)) return refused([{ path: [], message: `expected a resource, got ${describeValue(value)}` }])
   const { kind, apiVersion } = value
   const kindFault = faultOfKind(kind, apiVersion)
@@ -70,7 +87,8 @@ export function parseResource(value: unknown): ParsedResource {
   const known = kind as ResourceKind
   const schema = RESOURCES.get(known)!
   const parsed = schema.safeParse(value)
-  if (!parsed.success) return refused(parsed.error.issues.flatMap((issue) => toFieldErrors(issue, value, schema)))
+  if (!parsed.success)
+    return refused(parsed.error.issues.flatMap((issue) => toFieldErrors(issue, value, schema, written)))
   const { spec } = parsed.data
   const { name, namespace, labels, annotations } = parsed.data.metadata
   if (known === 'Subject' && !subjectRule.isValid(name, spec as SubjectSpec)) {

@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { permissionOf } from '../../http/endpoint.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { Viewer } from '../console/viewer.ts'
 import { type IdentifyViewer, TooManyReviewsError } from '../console/viewer.ts'
 
-/** Routes without data. A request is known by its route, because a path can be spelled in several ways. */
-const PUBLIC: ReadonlySet<string> = new Set(['/ui', '/ui/assets/*', '/healthz', '/readyz'])
 const PROXIED = '/ui/runtimes/'
 const BEARER = /^Bearer +([^\s]{1,20000}) *$/i
 /** By this realm the page distinguishes a 401 of the operator from one of a runtime, which has no such header here. */
@@ -26,7 +25,7 @@ export function authorizeViewers(app: FastifyInstance, identify: IdentifyViewer 
   if (identify === undefined) return
   const authorizeViewer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const route = request.routeOptions.url
-    if (route === undefined || PUBLIC.has(route)) return
+    if (route === undefined || permissionOf(request) === 'public') return
     const { authorization, 'kubernetes-authorization': own } = request.headers
     const token = BEARER.exec(String((route.startsWith(PROXIED) ? own : authorization) ?? ''))?.[1]
     const viewer = token === undefined ? undefined : await identified(identify, token)

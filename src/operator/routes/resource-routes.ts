@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { addEndpoint } from '../../http/endpoint.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { ConsoleState } from '../console/console-state.ts'
 import { compareConfig, type Declaration, declarationOf } from '../console/declaration.ts'
@@ -13,24 +15,44 @@ type ResourceParams = { readonly kind: string; readonly namespace: string; reado
  * of the operator. Nothing here reads a runtime: the page does, with the credentials of its user.
  */
 export function resourceRoutes(app: FastifyInstance, state: ConsoleState): void {
-  app.get('/ui/api/resources', async ({ viewer }, reply) =>
-    reply.header('cache-control', 'no-store').send(await orUnavailable(state.resources(viewer))),
-  )
+  const response = { 200: z.unknown() }
 
-  app.get('/ui/api/operator', async (_request, reply) =>
-    reply.header('cache-control', 'no-store').send(state.operator()),
-  )
-
-  app.get<{ Params: ResourceParams }>('/ui/api/resources/:kind/:namespace/:name', async (request, reply) => {
-    const resource = await findReadable(request)
-    const { cluster } = state
-    const found: Declaration = await declarationOf(resource, { cluster, ...(await visibility(resource, request)) })
-    return reply.header('cache-control', 'no-store').send(found)
+  addEndpoint(app, {
+    method: 'GET',
+    url: '/ui/api/resources',
+    permission: 'authenticated',
+    response,
+    handler: async ({ viewer }, reply) =>
+      reply.header('cache-control', 'no-store').send(await orUnavailable(state.resources(viewer))),
   })
 
-  app.post<{ Params: ResourceParams }>(
-    '/ui/api/resources/:kind/:namespace/:name/comparison',
-    async (request, reply) => {
+  addEndpoint(app, {
+    method: 'GET',
+    url: '/ui/api/operator',
+    permission: 'authenticated',
+    response,
+    handler: async (_request, reply) => reply.header('cache-control', 'no-store').send(state.operator()),
+  })
+
+  addEndpoint(app, {
+    method: 'GET',
+    url: '/ui/api/resources/:kind/:namespace/:name',
+    permission: 'authenticated',
+    response,
+    handler: async (request, reply) => {
+      const resource = await findReadable(request)
+      const { cluster } = state
+      const found: Declaration = await declarationOf(resource, { cluster, ...(await visibility(resource, request)) })
+      return reply.header('cache-control', 'no-store').send(found)
+    },
+  })
+
+  addEndpoint(app, {
+    method: 'POST',
+    url: '/ui/api/resources/:kind/:namespace/:name/comparison',
+    permission: 'authenticated',
+    response,
+    handler: async (request, reply) => {
       const resource = await findReadable(request)
       if (resource.kind !== 'Connector') throw new HttpError(400, `only a Connector has a configuration to compare`)
       const { config } = (request.body ?? {}) as { readonly config?: unknown }
@@ -48,7 +70,7 @@ export function resourceRoutes(app: FastifyInstance, state: ConsoleState): void 
       })
       return reply.header('cache-control', 'no-store').send(compared)
     },
-  )
+  })
 
   async function findReadable({
     params,

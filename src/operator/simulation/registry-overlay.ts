@@ -82,6 +82,7 @@ export class RegistryOverlay {
       },
       byId: notSimulated('byId'),
       byGuid: notSimulated('byGuid'),
+      versionsOfId: notSimulated('versionsOfId'),
       contexts: notSimulated('contexts'),
       latestVersions: notSimulated('latestVersions'),
       aliases: notSimulated('aliases'),

@@ -186,7 +186,7 @@ export class RegistrySnapshot implements RegistryReader {
 /** `isInlined`: the text of the sent schema contains what the stored one refers to. */
 function isEquivalent(sent: ParsedSchema, stored: ParsedSchema, isInlined: boolean): boolean {
   const text = isInlined ? (stored.formatted('resolved') ?? stored.canonical) : stored.canonical
-  return text === sent.canonical || (stored.type === 'AVRO' && sent.isEquivalent(stored))
+  return text === sent.canonical || sent.isEquivalent(stored)
 }
 
 function isWrittenAlike(schema: NewSchema, version: SnapshotVersion): boolean {

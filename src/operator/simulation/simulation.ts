@@ -50,6 +50,8 @@ export type SimulatedResource = {
   readonly verdict: DryRunVerdict
   /** Warnings about a valid resource that may not be intended. */
   readonly advice: readonly string[]
+  /** About keys of a connector's configuration that have no effect. */
+  readonly ineffective: readonly string[]
   /** Names of Subjects that the resource refers to and that no manifest declares. */
   readonly missingReferences: readonly string[]
   /** In the order in which they are sent to the runtime. */
@@ -121,7 +123,7 @@ export class Simulation {
       message,
       causes: [{ field, message }],
     }
-    return { key, verdict, advice: [], missingReferences: [], changes: [], isDeletion: false }
+    return { key, verdict, advice: [], ineffective: [], missingReferences: [], changes: [], isDeletion: false }
   }
 
   /** Resources of a wave depend on those of earlier waves only. */
@@ -142,7 +144,16 @@ export class Simulation {
     const verdict = await dryRunVerdict(reconciler, resource)
     const applied = verdict.kind === 'accepted' ? await this.#reconcile(resource, reconciler, changes) : verdict
     const missingReferences = subjectsNamedBy(resource).filter((referent) => !this.#isDeclared(resource, referent))
-    return { key, verdict: applied, advice: usageWarnings(resource), missingReferences, changes, isDeletion: false }
+    const ineffective = verdict.kind === 'accepted' ? (verdict.warnings ?? []) : []
+    return {
+      key,
+      verdict: applied,
+      advice: usageWarnings(resource),
+      ineffective,
+      missingReferences,
+      changes,
+      isDeletion: false,
+    }
   }
 
   /** The values of Secrets are unknown here: the settings of an existing connector that have them count as unchanged. */
@@ -183,7 +194,7 @@ export class Simulation {
       ? { kind: 'accepted' }
       : await this.#reconcile(resource, reconciler, changes)
     this.#cluster.drop(key)
-    return { key, verdict, advice: [], missingReferences: [], changes, isDeletion: true }
+    return { key, verdict, advice: [], ineffective: [], missingReferences: [], changes, isDeletion: true }
   }
 
   /** Reconciles until nothing changes, and puts the resource with its status into the cluster. */

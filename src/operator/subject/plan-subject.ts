@@ -1,6 +1,7 @@
 import type { CompatibilityLevel, NewSchema } from '../../clients/registry-client.ts'
+import type { ConditionReason } from '../../common/state-glossary.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
-import type { ConditionReason, ObservedCondition, ReadyCondition } from '../resources/condition.ts'
+import type { ObservedCondition, ReadyCondition } from '../resources/condition.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { DesiredSubject } from './desired-subject.ts'
 import type { ObservedSubject } from './observed-subject.ts'

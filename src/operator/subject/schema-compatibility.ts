@@ -1,21 +1,13 @@
-import { setImmediate } from 'node:timers/promises'
 import type { NewSchema, RegisteredReference, RegisteredSchema } from '../../clients/registry-client.ts'
-import {
-  type CompatibilityWorker,
-  CompatibilityWorkerBusyError,
-} from '../../compatibility-worker/compatibility-worker.ts'
-import { OffloadableSchema } from '../../compatibility-worker/offloadable-schema.ts'
-import { schemaErrorMessage, type UnparsedSchema } from '../../compatibility-worker/worker-job.ts'
-import { repeatWithResults, WorkerResults } from '../../compatibility-worker/worker-results.ts'
-import type { Incompatibility, ParsedSchema, ParseOptions } from '../../formats/format.ts'
+import type { CompatibilityWorker } from '../../compatibility-worker/compatibility-worker.ts'
+import { type EarlierVersion, SchemaOperations } from '../../compatibility-worker/schema-operations.ts'
+import { type Conflict, schemaErrorMessage, type UnparsedSchema } from '../../compatibility-worker/worker-job.ts'
+import type { FormatType, Incompatibility, ParsedSchema, ParseOptions } from '../../formats/format.ts'
 import { loadFormat } from '../../formats/load-format.ts'
 import { contextOf, qualifySubject } from '../../formats/qualified-subject.ts'
 import { type Dependency, dependenciesOf, type Referenced } from '../../formats/references.ts'
 import { SchemaError } from '../../formats/schema-error.ts'
-import { type CompatibilityRules, comparedVersions, conflictsWith } from '../../formats/version-compatibility.ts'
-
-/** The comparison of a schema with many versions gives way to other resources after this time. */
-const TURN_MS = 10
+import { type CompatibilityRules, comparedVersions } from '../../formats/version-compatibility.ts'
 
 /** A schema that is declared for a subject. */
 export type SubjectSchema = NewSchema & { readonly subject: string }
@@ -27,14 +19,14 @@ export type SchemaLookup = (subject: string, version: number) => Promise<Registe
 export type ComparisonDependencies = {
   readonly lookup: SchemaLookup
   /** Parses and compares what would block other resources. */
-  readonly compatibilityWorker: Pick<CompatibilityWorker, 'runSome'>
+  readonly compatibilityWorker: Pick<CompatibilityWorker, 'run'>
 }
 
 /**
  * Why `schema` may not be registered after `earlier` (ascending) under these rules, one sentence each; empty when it
  * may. It is the registry's decision, made before anything is written. An earlier version that cannot be parsed is left
- * out: the registry decides when the schema is registered. Throws a `SchemaError` for a text that is not a schema, and a
- * `CompatibilityWorkerBusyError`.
+ * out: the registry decides when the schema is registered. Rejects with a `SchemaError` for a text that is not a schema, and
+ * with a `CompatibilityWorkerBusyError`.
  */
 export async function findConflicts(
   schema: SubjectSchema,
@@ -42,78 +34,48 @@ export async function findConflicts(
   rules: CompatibilityRules,
   { lookup, compatibilityWorker }: ComparisonDependencies,
 ): Promise<readonly string[]> {
-  const comparison = new SchemaComparison(lookup, compatibilityWorker)
-  const candidate = await comparison.parse(schema, 'strict')
+  const operations = new SchemaOperations({ worker: compatibilityWorker })
+  const candidate = await (await toParseable(await toUnparsed(schema, lookup), 'strict', operations)).parse()
   const versions = earlier.map((version) => ({ ...version, properties: version.metadata?.properties }))
-  const sentences: string[] = []
-  let turnMs = performance.now()
+  const compared: ComparedVersion[] = []
   for (const version of comparedVersions(schema.metadata?.properties, versions, rules)) {
-    // Each comparison is bounded. A turn of the event loop between them lets other resources continue.
-    if (performance.now() - turnMs >= TURN_MS) {
-      await setImmediate()
-      turnMs = performance.now()
-    }
-    sentences.push(...(await comparison.compare(candidate, version, rules)))
+    const { schemaType = 'AVRO' } = version
+    const isParsed = schemaType === candidate.type
+    const unparsed = await toUnparsed(isParsed ? version : { ...version, references: [] }, lookup).catch(
+      () => undefined,
+    )
+    if (unparsed) compared.push({ ...(await toParseable(unparsed, 'loose', operations)), number: version.version })
+  }
+  const sentences: string[] = []
+  for await (const { version, found } of operations.conflicts(candidate, compared, rules)) {
+    sentences.push(...sentencesOf(found, version, candidate.type))
   }
   return sentences
 }
 
-/** Compares schemas in this process where they are small and simple, otherwise in the compatibility worker. */
-class SchemaComparison {
-  readonly #lookup: SchemaLookup
-  readonly #compatibilityWorker: ComparisonDependencies['compatibilityWorker']
-  readonly #results = new WorkerResults(
-    () => undefined,
-    () => performance.now(),
-  )
+type ComparedVersion = EarlierVersion & { readonly number: number }
 
-  constructor(lookup: SchemaLookup, compatibilityWorker: ComparisonDependencies['compatibilityWorker']) {
-    this.#lookup = lookup
-    this.#compatibilityWorker = compatibilityWorker
+async function toParseable(
+  source: Source,
+  validation: 'strict' | 'loose',
+  operations: SchemaOperations,
+): Promise<EarlierVersion> {
+  const unparsed = { ...source, validation, normalized: false }
+  const format = await loadFormat(unparsed.type)
+  const parse = () => {
+    try {
+      return format.parse(unparsed, { validation })
+    } catch (error) {
+      throw new SchemaError(schemaErrorMessage(error))
+    }
   }
-
-  /** Throws a `SchemaError` for a text that is not a schema, and the error of `lookup`. */
-  async parse(schema: SubjectSchema, validation: 'strict' | 'loose'): Promise<OffloadableSchema> {
-    const { type, ...source } = await toUnparsed(schema, this.#lookup)
-    const unparsed: UnparsedSchema = { type, ...source, validation, normalized: false }
-    const format = await loadFormat(type)
-    return this.#repeat(() =>
-      OffloadableSchema.parse(unparsed, this.#results, () => {
-        try {
-          return format.parse(unparsed, { validation })
-        } catch (error) {
-          throw new SchemaError(schemaErrorMessage(error))
-        }
-      }),
-    )
-  }
-
-  async compare(
-    candidate: OffloadableSchema,
-    version: RegisteredSchema,
-    rules: CompatibilityRules,
-  ): Promise<readonly string[]> {
-    const type = version.schemaType ?? 'AVRO'
-    const parsed = type === candidate.type ? await this.parse(version, 'loose').catch(undefinedIfInvalid) : undefined
-    const compared = { version: version.version, type, parsed: () => parsed }
-    const conflicts = await this.#repeat(() => [...conflictsWith(candidate, [compared], rules)])
-    return conflicts.flatMap((conflict) => {
-      if (conflict.kind === 'type') {
-        return [`the schema type changes from ${type} in version ${version.version} to ${candidate.type}`]
-      }
-      const found = [...conflict.backward, ...conflict.forward]
-      return found.map((incompatibility) => `version ${version.version}: ${sentenceOf(incompatibility)}`)
-    })
-  }
-
-  #repeat<Result>(act: () => Result): Promise<Result> {
-    return repeatWithResults(act, this.#results, this.#compatibilityWorker)
-  }
+  return { schema: unparsed, parse: () => operations.parse(unparsed, parse) }
 }
 
-function undefinedIfInvalid(error: unknown): undefined {
-  if (error instanceof CompatibilityWorkerBusyError) throw error
-  return undefined
+function sentencesOf(conflict: Conflict, { number, schema }: ComparedVersion, type: FormatType): readonly string[] {
+  if (conflict.kind === 'unreadable') return []
+  if (conflict.kind === 'type') return [`the schema type changes from ${schema.type} in version ${number} to ${type}`]
+  return [...conflict.backward, ...conflict.forward].map((one) => `version ${number}: ${sentenceOf(one)}`)
 }
 
 function sentenceOf({ type, path, description }: Incompatibility): string {
@@ -130,10 +92,12 @@ export async function parseSchema(
   return (await loadFormat(type)).parse(source, options)
 }
 
+type Source = Omit<UnparsedSchema, 'validation' | 'normalized'>
+
 async function toUnparsed(
   { subject, schema, schemaType = 'AVRO', references = [] }: SubjectSchema,
   lookup: SchemaLookup,
-): Promise<Pick<UnparsedSchema, 'type' | 'text' | 'references' | 'dependencies'>> {
+): Promise<Source> {
   const dependencies = await fetchDependencies(subject, references, lookup)
   return { type: schemaType, text: schema, references, dependencies }
 }

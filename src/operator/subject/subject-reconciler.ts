@@ -22,7 +22,7 @@ export type SubjectReconcilerOptions = {
   readonly runtimes: Pick<Runtimes, 'registry'>
   readonly clock: Clock
   /** Parses and compares large or complex schemas, which would block other resources. */
-  readonly compatibilityWorker: Pick<CompatibilityWorker, 'runSome'>
+  readonly compatibilityWorker: Pick<CompatibilityWorker, 'run'>
   /** How often a healthy resource is reconciled; absent: `observeInterval` of its registry. */
   readonly observeIntervalMs?: number
   /** How often a resource is reconciled whose changes are observed; absent: `observeIntervalMs`. */
@@ -67,15 +67,16 @@ export class SubjectReconciler implements Reconciler<'Subject'> {
     return status.version !== undefined || status.appliedCompatibility !== undefined
   }
 
-  async dryRun(resource: Resource<'Subject'>): Promise<void> {
+  async dryRun(resource: Resource<'Subject'>): Promise<readonly string[]> {
     const runtime = this.#claim(resource)
     const imports = await pendingImports(resource, runtime.client, this.#options.cluster)
     // The current schema is checked when the imports are done.
-    if (imports.length > 0) return
+    if (imports.length > 0) return []
     const { desired, observed } = await this.#plan(resource, runtime)
     if (desired.schema !== undefined && observed.registered === undefined) {
       await assertSchemaValid(this.#access(runtime.client), desired.subject, desired.schema)
     }
+    return []
   }
 
   async reconcile(resource: Resource<'Subject'>): Promise<ReconcileResult<'Subject'>> {

@@ -34,10 +34,11 @@ function loadedWhenUsed(load: () => Promise<ConverterInstance>): ConverterInstan
     return loading
   }
   return {
-    fromConnect: (...record) =>
-      loaded ? loaded.fromConnect(...record) : instance().then((made) => made.fromConnect(...record)),
-    rowWriter: (topic, schema) => loaded?.rowWriter?.(topic, schema),
-    toConnect: (...record) =>
-      loaded ? loaded.toConnect(...record) : instance().then((made) => made.toConnect(...record)),
+    fromConnect: (topic, schema, value) =>
+      loaded
+        ? loaded.fromConnect(topic, schema, value)
+        : instance().then((made) => made.fromConnect(topic, schema, value)),
+    toConnect: (topic, bytes) =>
+      loaded ? loaded.toConnect(topic, bytes) : instance().then((made) => made.toConnect(topic, bytes)),
   }
 }

@@ -3,7 +3,7 @@ import { RequestError } from '../../clients/http-client.ts'
 import type { RegistryClient } from '../../clients/registry-client.ts'
 import type { FormatType, ParsedSchema, SchemaSource } from '../../formats/format.ts'
 import { SchemaError } from '../../formats/schema-error.ts'
-import { type ConverterInstance, DataError, type EncodeRow, type Schema, type SchemaAndValue } from '../../sdk/index.ts'
+import { type ConverterInstance, DataError, type Schema, type SchemaAndValue } from '../../sdk/index.ts'
 import { fetchRegisteredSchema, findWriteSchema, sourceOf, type WriteSchema } from '../../serde/schema-id.ts'
 import { wrapRequestErrors } from '../../serde/serde-error.ts'
 import { subjectNaming } from '../../serde/subject-name-strategy.ts'
@@ -29,13 +29,9 @@ export type SchemaData<Parsed extends ParsedSchema> = {
   toText(schema: Schema): string
   /** Returns a writer that encodes values of a Connect schema with a registered schema. */
   writer(schema: Schema, registered: WriteSchema<Parsed>): WriteData
-  /** Returns a writer of the rows of a batch. Undefined for a schema whose values have to be created. */
-  rowWriter?(schema: Schema, registered: WriteSchema<Parsed>): EncodeRow | undefined
   /** `version` is the schema's version in the topic's subject, or undefined if it is not registered there. */
   reader(parsed: Parsed, source: SchemaSource, version: number | undefined): ReadData
 }
-
-type OpenWriter = { readonly write: WriteData; readonly writeRow: EncodeRow | undefined }
 
 const NOTHING: SchemaAndValue = { schema: null, value: null }
 
@@ -48,7 +44,7 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
 ): ConverterInstance {
   const strategy = subjectStrategy(settings[`${isKey ? 'key' : 'value'}.subject.name.strategy`])
   const subjectOf = subjectNaming(strategy, isKey)
-  const writers = new WeakMap<Schema, Map<string, OpenWriter>>()
+  const writers = new WeakMap<Schema, Map<string, WriteData>>()
   const written = new BoundedMap<string, Promise<WriteSchema<Parsed>>>(settings['schemas.cache.config'])
   /** By topic, because a schema can have another version in the subject of each. */
   const readers = new Map<string, BoundedMap<SchemaId, ReadData>>()
@@ -69,10 +65,15 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
       findWriteSchema(registry, subject, { parsed, source }, idOptions),
     )
     const encode = attempt(() => language.writer(schema, registered))
-    const write: WriteData = (value) => attempt(() => encode(value))
-    const writer = { write, writeRow: attempt(() => language.rowWriter?.(schema, registered)) }
-    const byTopic = writers.get(schema) ?? new Map<string, OpenWriter>()
-    writers.set(schema, byTopic.set(topic, writer))
+    const write: WriteData = (value) => {
+      try {
+        return encode(value)
+      } catch (error) {
+        throw asDataError(error)
+      }
+    }
+    const byTopic = writers.get(schema) ?? new Map<string, WriteData>()
+    writers.set(schema, byTopic.set(topic, write))
     return write
   }
 
@@ -103,10 +104,9 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
         if (isTombstone(schema, language.writesNulls)) return null
       }
       if (schema === null) throw new DataError(`${language.name} requires a schema: this record is schemaless`)
-      const write = writers.get(schema)?.get(topic)?.write
+      const write = writers.get(schema)?.get(topic)
       return write ? write(value) : forRecord(async () => (await openWriter(topic, schema))(value))
     },
-    rowWriter: (topic, schema) => writers.get(schema)?.get(topic)?.writeRow,
     toConnect(topic, bytes) {
       if (bytes === null) return NOTHING
       try {

@@ -1,3 +1,4 @@
+import { trimAsJava } from '../../common/trim-as-java.ts'
 import { inferType, javaClass } from '../../java-compat/java-class-name.ts'
 import { DataError, type Field, field, isDecimal, LOGICAL, type Schema, type SchemaType, z } from '../../sdk/index.ts'
 import { headerText } from '../converters/simple-header/header-text.ts'
@@ -86,8 +87,8 @@ function parseCasts(mappings: readonly string[]): Casts {
       )
     }
     const [name = '', type] = parts
-    if (type === undefined) whole = parseTarget(name.trim())
-    else fields.set(name.trim(), parseTarget(type.trim()))
+    if (type === undefined) whole = parseTarget(trimAsJava(name))
+    else fields.set(trimAsJava(name), parseTarget(trimAsJava(type)))
   }
   if (whole !== undefined && mappings.length > 1) {
     throw new Error(

@@ -1,10 +1,33 @@
-import { ConfigError, type Field, type Schema } from '../../sdk/index.ts'
+import { ConfigError, type Field, field, type Schema, z } from '../../sdk/index.ts'
 import { fieldOf, type Members, memberOf, ownMember, requireObject, requireStruct } from './struct-access.ts'
 
 /** Field names from the outermost to the innermost; never empty. */
 export type FieldPath = readonly string[]
 
 const PURPOSE = 'nested field access'
+const VERSIONS = ['V1', 'V2'] as const
+export type FieldSyntaxVersion = (typeof VERSIONS)[number]
+
+/** The configuration key `field.syntax.version`. */
+export const fieldSyntaxVersion = () =>
+  field
+    .text({
+      doc:
+        'Defines the version of the syntax to access fields. If set to <code>V1</code>, then the field paths are ' +
+        'limited to access the elements at the root level of the struct or map. If set to <code>V2</code>, the ' +
+        'syntax will support accessing nested elements. To access nested elements, dotted notation is used. If ' +
+        'dots are already included in the field name, then backtick pairs can be used to wrap field names ' +
+        'containing dots. E.g. to access the subfield <code>baz</code> from a field named "foo.bar" in a ' +
+        'struct/map the following format can be used to access its elements: "<code>foo.bar</code>.baz".',
+      importance: 'HIGH',
+    })
+    .toUpperCase()
+    .pipe(z.enum(VERSIONS, `String must be one of (case insensitive): ${VERSIONS.join(', ')}`))
+    .default('V1')
+
+export function fieldPath(written: string, version: FieldSyntaxVersion): FieldPath {
+  return version === 'V1' ? [written] : parseFieldPath(written)
+}
 
 /**
  * Parses `a.b.c`. A name in backticks may contain dots: `` `a.b`.c ``. A backtick within a name closes it only before a

@@ -1,11 +1,9 @@
 import { DataError, defineTransform, z } from '../../sdk/index.ts'
+import { fieldAt, fieldPath, fieldSyntaxVersion, memberAt, valueAt } from './field-path.ts'
 import { names } from './key-value-transforms.ts'
 import {
-  fieldOf,
-  membersOf,
   nonEmptyListField,
   oncePerSchema,
-  ownMember,
   replaceNullField,
   requireObject,
   requireStruct,
@@ -23,15 +21,18 @@ export const valueToKey = defineTransform({
       importance: 'HIGH',
     }),
     'replace.null.with.default': replaceNullField(),
+    // Since Kafka 4.4.
+    'field.syntax.version': fieldSyntaxVersion(),
   }),
-  create({ fields, 'replace.null.with.default': withDefault }) {
+  create({ fields: written, 'replace.null.with.default': withDefault, 'field.syntax.version': version }) {
+    const fields = [...new Set(written)].map((name) => ({ name, path: fieldPath(name, version) }))
     const keySchemaOf = oncePerSchema((schema) =>
       structOf(
         {},
-        [...new Set(fields)].map((name) => {
-          const one = fieldOf(schema, name)
-          if (one === undefined) throw new DataError(`Field does not exist: ${name}`)
-          return one
+        fields.map(({ name, path }) => {
+          const found = fieldAt(schema, path)
+          if (found === undefined) throw new DataError(`Field does not exist: ${name}`)
+          return { ...found, name }
         }),
       ),
     )
@@ -39,12 +40,14 @@ export const valueToKey = defineTransform({
       const { value, valueSchema } = record
       if (valueSchema === null) {
         const members = requireObject(value, PURPOSE)
-        const key = Object.fromEntries(fields.map((name) => [name, ownMember(members, name) ?? null]))
+        const key = Object.fromEntries(fields.map(({ name, path }) => [name, memberAt(members, path)]))
         return { ...record, keySchema: null, key }
       }
       const struct = requireStruct(value, valueSchema, PURPOSE)
-      const keySchema = keySchemaOf(valueSchema)
-      return { ...record, keySchema, key: membersOf(keySchema, struct, withDefault) }
+      const key = Object.fromEntries(
+        fields.map(({ name, path }) => [name, valueAt(valueSchema, struct, path, withDefault)]),
+      )
+      return { ...record, keySchema: keySchemaOf(valueSchema), key }
     }
   },
 })

@@ -24,6 +24,8 @@ import {
 import { modeInScope } from '../queries/effective-config.ts'
 import { checkCompatibility } from '../queries/find-incompatibilities.ts'
 import { lookUpSchema } from '../queries/schema-lookup.ts'
+import { withPending } from '../store/pending-view.ts'
+import type { StoredSchema } from '../store/registry-record.ts'
 import type { RegistryView } from '../store/registry-view.ts'
 import {
   type AssociationChange,
@@ -32,10 +34,10 @@ import {
   defaultSubject,
   withDefaults,
 } from './association-request.ts'
-import type { Decision, DecisionContext } from './decision-types.ts'
+import { type Decision, type DecisionContext, nothingToWrite } from './decision-types.ts'
 import { subjectDeletion } from './delete-schema.ts'
 import { checkWritable, isImporting } from './mode-checks.ts'
-import type { Registration } from './register-schema.ts'
+import { decideRegister, type Registration } from './register-schema.ts'
 
 /** A change with its subject and lifecycle resolved, and the existing association, if any. */
 type ResolvedChange = AssociationChange & {
@@ -44,36 +46,67 @@ type ResolvedChange = AssociationChange & {
   readonly existing: StoredAssociation | undefined
 }
 
-export type AssociationPlan = {
-  /** The schemas to register before the associations are written, each with the type of its association. */
+type AssociationPlan = {
+  /** The schemas to register, each with the type of its association. */
   readonly registrations: readonly { readonly associationType: string; readonly registration: Registration }[]
   /** The associations to write, without those that already are as requested. */
   readonly associations: readonly Association[]
 }
 
+export type ChangeOptions = { readonly isCreate: boolean; readonly dryRun: boolean }
+
+/** The associations that were written, and the schemas that were registered, by the type of their association. */
+export type ChangedAssociations = {
+  readonly associations: readonly Association[]
+  readonly schemas: ReadonlyMap<string, StoredSchema>
+}
+
 /**
- * Plans the changes for one resource, with the rules and messages of Confluent's registry. Planning again after the
- * registrations gives the same associations. Throws a `RegistryError`.
+ * Registers the schemas of a request and writes its associations. All records are one batch, so an association never exists
+ * without its schema, nor the key's without the value's. Throws a `RegistryError`.
  */
-export function planAssociations(
+export async function decideAssociations(
   context: DecisionContext,
   request: AssociationRequest,
-  { isCreate, dryRun }: { readonly isCreate: boolean; readonly dryRun: boolean },
-): AssociationPlan {
+  options: ChangeOptions,
+): Promise<Decision<ChangedAssociations>> {
+  const plan = await planAssociations(context, request, options)
+  const schemas = new Map<string, StoredSchema>()
+  if (options.dryRun) return nothingToWrite({ associations: [], schemas })
+  const records: Decision<unknown>['records'][number][] = []
+  for (const { associationType, registration } of plan.registrations) {
+    const registered = await decideRegister({ ...context, view: withPending(context.view, records) }, registration)
+    records.push(...registered.records)
+    schemas.set(associationType, registered.answer.schema)
+  }
+  for (const association of plan.associations) records.push({ kind: 'association', association, value: association })
+  return { records, answer: { associations: plan.associations, schemas } }
+}
+
+/** Plans the changes for one resource, with the rules and messages of Confluent's registry. Throws a `RegistryError`. */
+async function planAssociations(
+  context: DecisionContext,
+  request: AssociationRequest,
+  { isCreate, dryRun }: ChangeOptions,
+): Promise<AssociationPlan> {
   const { view, defaults } = context
   for (const { subject } of request.changes) if (subject !== undefined) checkWritable(view, subject, defaults)
   checkTypesOnce(request)
   const existing = existingByType(view, request, isCreate && dryRun)
-  const resolved = request.changes.map((change) =>
-    resolveChange(context, request, change, existing.get(change.associationType), isCreate),
-  )
-  const changed = resolved.filter((change) => !isUnchanged(context, request, change, isCreate))
+  const resolved: ResolvedChange[] = []
+  for (const change of request.changes) {
+    resolved.push(await resolveChange(context, request, change, existing.get(change.associationType), isCreate))
+  }
+  const changed: ResolvedChange[] = []
+  for (const change of resolved) {
+    if (!(await isUnchanged(context, request, change, isCreate))) changed.push(change)
+  }
   checkUniformLifecycle(view, request, resolved)
   for (const change of resolved) checkSubjectUse(context, resolved, change)
   for (const { subject, schema } of resolved) {
     if (!schema) continue
     const live = view.versions(subject).filter(({ deleted }) => !deleted)
-    const messages = checkCompatibility(context, subject, schema.schema, live, { normalize: schema.normalize })
+    const messages = await checkCompatibility(context, subject, schema.schema, live, { normalize: schema.normalize })
     if (messages.length > 0) throw incompatibleAssociationSchema(messages)
   }
   return {
@@ -147,13 +180,13 @@ function existingByType(
   return new Map(found.map((association) => [association.associationType, association]))
 }
 
-function resolveChange(
+async function resolveChange(
   context: DecisionContext,
   request: AssociationRequest,
   requested: AssociationChange,
   existing: StoredAssociation | undefined,
   isCreate: boolean,
-): ResolvedChange {
+): Promise<ResolvedChange> {
   const change = existing === undefined && !isCreate ? withDefaults(requested, false) : requested
   const owned = defaultSubject(request, change.associationType)
   const subject = change.subject ?? existing?.subject ?? (change.lifecycle === 'STRONG' ? owned : undefined)
@@ -167,7 +200,7 @@ function resolveChange(
     throw invalidAssociation('subject', `frozen associations must use subject '${owned}'`)
   }
   const resolved = { ...change, subject, lifecycle, existing }
-  if (existing === undefined) checkNew(context, resolved, isCreate)
+  if (existing === undefined) await checkNew(context, resolved, isCreate)
   return resolved
 }
 
@@ -177,7 +210,11 @@ function checkWeak({ schema }: AssociationChange, subject: Subject, owned: Subje
 }
 
 /** Subjects in IMPORT mode are exempt: the source registry already checked replicated associations. */
-function checkNew(context: DecisionContext, { subject, lifecycle, schema }: ResolvedChange, isCreate: boolean): void {
+async function checkNew(
+  context: DecisionContext,
+  { subject, lifecycle, schema }: ResolvedChange,
+  isCreate: boolean,
+): Promise<void> {
   const { view, defaults } = context
   if (lifecycle !== 'STRONG' || isImporting(modeInScope(view, subject, defaults))) return
   if (!isCreate) {
@@ -188,18 +225,18 @@ function checkNew(context: DecisionContext, { subject, lifecycle, schema }: Reso
   }
   if (!schema) throw invalidAssociation('schema', 'schema must be provided when creating a frozen association')
   const latest = view.latest(subject)
-  if (latest !== undefined && (latest.version !== 1 || !isRegistered(context, subject, schema))) {
+  if (latest !== undefined && (latest.version !== 1 || !(await isRegistered(context, subject, schema)))) {
     throw invalidAssociation('frozen', 'cannot create a frozen association when schemas already exist in the subject')
   }
 }
 
-function isRegistered(
+async function isRegistered(
   context: DecisionContext,
   subject: Subject,
   { schema, normalize }: NonNullable<AssociationChange['schema']>,
-): boolean {
+): Promise<boolean> {
   try {
-    return lookUpSchema(context, subject, schema, { normalize, deleted: false }) !== undefined
+    return (await lookUpSchema(context, subject, schema, { normalize, deleted: false })) !== undefined
   } catch (error) {
     if (error instanceof RegistryError && /^(schema|subject)_not_found$/.test(error.code)) return false
     throw error
@@ -207,18 +244,18 @@ function isRegistered(
 }
 
 /** Whether the association exists as requested. Throws if the existing one cannot be changed as requested. */
-function isUnchanged(
+async function isUnchanged(
   context: DecisionContext,
   request: AssociationRequest,
   { subject, associationType, lifecycle, frozen, schema, existing }: ResolvedChange,
   isCreate: boolean,
-): boolean {
+): Promise<boolean> {
   if (existing === undefined) return false
   const isSame =
     existing.subject === subject &&
     existing.lifecycle === lifecycle &&
     (frozen === undefined || existing.frozen === frozen)
-  if (isSame && (!isCreate || !schema || isRegistered(context, subject, schema))) return true
+  if (isSame && (!isCreate || !schema || (await isRegistered(context, subject, schema)))) return true
   if (isCreate) throw associationExists(associationType, existing.resourceName)
   const requested = request.changes.find((one) => one.associationType === associationType)
   if (requested?.lifecycle === undefined && !schema) {

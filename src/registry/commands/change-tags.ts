@@ -20,13 +20,13 @@ export type TagsUpdate = {
 }
 
 /** Registers a version with changed tags and, if given, other metadata and rules. Throws as `decideRegister`. */
-export function decideTags(
+export async function decideTags(
   context: DecisionContext,
   name: Subject,
   selector: VersionSelector,
   update: TagsUpdate,
   isPermitted: (subject: Subject) => boolean,
-): Decision<RegisteredSchemaResult> {
+): Promise<Decision<RegisteredSchemaResult>> {
   const { view } = context
   const { subject, content } = findInAnyContext(view, name, isPermitted, (one) =>
     findVersion(view, one, selector, { deleted: false }),

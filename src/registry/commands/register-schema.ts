@@ -38,27 +38,18 @@ export type RegisteredSchemaResult = { readonly schema: StoredSchema; readonly c
  * Returns the version if the schema is already registered under this subject; this needs no leader. Undefined if
  * `decideRegister` has to decide.
  */
-export function findRegistered(context: DecisionContext, request: Registration): SchemaVersion | undefined {
-  const config = configInScope(context.view, request.subject, context.defaults)
-  return isSearched(request, config) ? searchRegistered(context, request, config) : undefined
-}
-
-/** Whether the schema is registered as it is sent, so that the versions can be searched for it. */
-function isSearched({ schema, tags, propagateTags }: Registration, config: EffectiveConfig): boolean {
-  return !hasDefaults(config) && !tags && !propagateTags && schema.text.trim() !== ''
-}
-
-function searchRegistered(
+export async function findRegistered(
   context: DecisionContext,
   request: Registration,
-  config: EffectiveConfig,
-): SchemaVersion | undefined {
+): Promise<SchemaVersion | undefined> {
   const { subject, id, version } = request
-  const schema = resolveSchema(context, subject, request.schema, {
+  const config = configInScope(context.view, subject, context.defaults)
+  if (!isSearched(request, config)) return undefined
+  const schema = await resolveSchema(context, subject, request.schema, {
     normalize: isNormalizing(request, config),
     validation: 'loose',
   })
-  const existing = findSchema(context, subject, schema, { deleted: false, latestOnly: version === -1 })
+  const existing = await findSchema(context, subject, schema, { deleted: false, latestOnly: version === -1 })
   if (!existing || (id >= 0 && id !== existing.id)) return undefined
   if (version <= 0 || version === existing.version) return existing
   // The same schema can have been imported under several versions.
@@ -66,24 +57,29 @@ function searchRegistered(
   return other && !other.deleted && other.id === existing.id ? other : undefined
 }
 
+/** Whether the schema is registered as it is sent, so that the versions can be searched for it. */
+function isSearched({ schema, tags, propagateTags }: Registration, config: EffectiveConfig): boolean {
+  return !hasDefaults(config) && !tags && !propagateTags && schema.text.trim() !== ''
+}
+
 /**
  * Registers a schema. Registering the schema of a soft-deleted version again assigns the same ID. Throws `not_permitted` if
  * the mode does not allow it or the ID belongs to another schema; `invalid_schema`, `invalid_rule_set` or
  * `incompatible_schema`. `missingAt` is the revision of the state in which `findRegistered` found no version.
  */
-export function decideRegister(
+export async function decideRegister(
   context: DecisionContext,
   registration: Registration,
   missingAt?: number,
-): Decision<RegisteredSchemaResult> {
+): Promise<Decision<RegisteredSchemaResult>> {
   checkRuleSet(registration.schema.ruleSet)
-  const request = applyTagChange(context, registration)
+  const request = await applyTagChange(context, registration)
   const { view, defaults } = context
   const { subject } = request
   const config = configInScope(view, subject, defaults)
   const wasSearched = isSearched(request, config)
   if (wasSearched && !(missingAt === view.revision && request === registration)) {
-    const registered = searchRegistered(context, request, config)
+    const registered = await findRegistered(context, request)
     if (registered) return nothingToWrite({ schema: registered, changed: false })
   }
   const mode = modeInScope(view, subject, defaults)
@@ -91,8 +87,8 @@ export function decideRegister(
   const versions = view.versions(subject)
   const next = view.versionMax(subject) + 1
   const importing = isImporting(mode)
-  const sent = importing ? request.schema : completeSchema(context, request, config, next)
-  const schema = resolveSchema(context, subject, sent, {
+  const sent = importing ? request.schema : await completeSchema(context, request, config, next)
+  const schema = await resolveSchema(context, subject, sent, {
     normalize: !importing && isNormalizing(request, config),
     validation: request.id < 0 && config.validateNewSchemas !== false ? 'strict' : 'loose',
     fields: config.validateFields === true,
@@ -102,9 +98,9 @@ export function decideRegister(
   const live = versions.filter(({ deleted }) => !deleted)
   // The search has compared the same schema with the same versions.
   const isMissing = wasSearched && !changed && !importing && request.id < 0
-  const existing = isMissing ? undefined : findEquivalentVersion(context, schema, request, live)
+  const existing = isMissing ? undefined : await findEquivalentVersion(context, schema, request, live)
   if (existing) return nothingToWrite({ schema: existing, changed })
-  if (!importing && !request.force) checkCompatible(context, subject, schema, live, config)
+  if (!importing && !request.force) await checkCompatible(context, subject, schema, live, config)
   const stored: StoredSchema = {
     subject,
     version: newVersion(request, next, importing),
@@ -134,12 +130,12 @@ function isNormalizing({ normalize }: Registration, config: EffectiveConfig): bo
  * Completes a sent schema: an empty text is taken from the previous version, metadata and rules as in
  * `inheritMetadata`. Throws `invalid_schema` for an empty text without a previous version.
  */
-function completeSchema(
+async function completeSchema(
   context: DecisionContext,
   request: Registration,
   config: EffectiveConfig,
   next: number,
-): SentSchema {
+): Promise<SentSchema> {
   const { schema: sent, subject, version, propagateTags } = request
   const previous = context.view.latest(subject)?.content
   const isEmpty = sent.text.trim() === ''
@@ -149,38 +145,40 @@ function completeSchema(
   const metadata = isVersioned ? withProperty(merged, VERSION_PROPERTY, String(next)) : merged
   const { type, text, references } = isEmpty && previous ? previous : sent
   const inheritsTags = propagateTags && previous?.type === type
-  const completedText = inheritsTags ? addInheritedTags(context, subject, previous, { type, text, references }) : text
+  const completedText = inheritsTags
+    ? await addInheritedTags(context, subject, previous, { type, text, references })
+    : text
   const isAsSent = !isEmpty && completedText === text
   if (isAsSent && metadata === undefined && ruleSet === undefined) return sent
   return { type, text: completedText, references, metadata, ruleSet }
 }
 
-function applyTagChange({ view, schemas, results }: DecisionContext, request: Registration): Registration {
+async function applyTagChange({ view, schemas }: DecisionContext, request: Registration): Promise<Registration> {
   const { subject, schema, tags } = request
   if (!tags) return request
-  const parsed = schemas.parse(view, subject, schema, { validation: 'loose', results })
-  return { ...request, schema: { ...schema, text: parsed.tagged(tags) }, tags: undefined }
+  const parsed = await schemas.parse(view, subject, schema, 'loose')
+  return { ...request, schema: { ...schema, text: await parsed.tagged(tags) }, tags: undefined }
 }
 
 /** Adds the tags of the previous version to the sent text, for the entities that both have. */
-function addInheritedTags(
-  { view, schemas, results }: DecisionContext,
+async function addInheritedTags(
+  { view, schemas }: DecisionContext,
   subject: Subject,
   previous: SchemaContent,
   sent: Pick<SchemaContent, 'type' | 'text' | 'references'>,
-): string {
-  const add = schemas.parseStored(view, subject, previous, results).tags()
+): Promise<string> {
+  const add = await (await schemas.parse(view, subject, previous, 'loose')).tags()
   if (add.length === 0) return sent.text
-  const parsed = schemas.parse(view, subject, sent, { validation: 'loose', results })
+  const parsed = await schemas.parse(view, subject, sent, 'loose')
   return parsed.tagged({ add, remove: [], ignoreMissing: true })
 }
 
-function findEquivalentVersion(
+async function findEquivalentVersion(
   context: DecisionContext,
   schema: ResolvedSchema,
   { subject, id, version: requested }: Registration,
   live: readonly SchemaVersion[],
-): SchemaVersion | undefined {
+): Promise<SchemaVersion | undefined> {
   if (requested !== 0) return undefined
   const known = context.view.idOf(contextOf(subject), schema.content.guid)
   const wanted = known !== undefined && (id < 0 || id === known) ? known : id
@@ -193,14 +191,14 @@ function findEquivalentVersion(
   )
 }
 
-function checkCompatible(
+async function checkCompatible(
   context: DecisionContext,
   subject: Subject,
   schema: ResolvedSchema,
   live: readonly SchemaVersion[],
   config: EffectiveConfig,
-): void {
-  const messages = findIncompatibilities(context, schema, live, config)
+): Promise<void> {
+  const messages = await findIncompatibilities(context, schema, live, config)
   if (messages.length > 0) throw incompatibleSchema(subject, messages)
 }
 

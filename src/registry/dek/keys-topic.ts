@@ -1,7 +1,8 @@
-import type { Broker, Producer } from '../../broker/broker.ts'
-import { BrokerError } from '../../broker/broker-error.ts'
-import { openStateTopic, type StateTopic } from '../../broker/state-topic/state-topic.ts'
+import type { Broker, ProducerIdentity } from '../../broker/broker.ts'
+import { isDenied } from '../../broker/broker-error.ts'
+import { openStateTopic, type StateTopic, type StateWrite } from '../../broker/state-topic/state-topic.ts'
 import type { StateProgress } from '../../broker/state-topic/state-topic-checks.ts'
+import { ErrorDeduplicator } from '../../common/logging/error-deduplicator.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import type { RegistryValues } from '../settings.ts'
 import { evidenceOfLeader, rememberLeader } from '../store/leader-evidence.ts'
@@ -23,11 +24,18 @@ export type KeysTopicOptions = {
   readonly saveProgress: StateProgress['save']
 }
 
-export type KeysTopic = {
-  /** Resolves when the state contains everything that earlier leaders wrote. `producer` has fenced them. */
-  appendMarker(producer: Producer): Promise<void>
+export type KeysTopicWriter = {
   /** Writes the records in order, in one batch, and resolves when the state contains them. */
-  append(records: readonly KeyRecord[], producer: Producer): Promise<void>
+  append(records: readonly KeyRecord[]): Promise<void>
+  close(): Promise<void>
+}
+
+export type KeysTopic = {
+  /**
+   * Fences earlier leaders by the identity of this one, and resolves when the state contains everything that they wrote. If
+   * the broker denies writing, each write of the writer is rejected.
+   */
+  openWriter(identity: ProducerIdentity): Promise<KeysTopicWriter>
   /** Resolves when the state contains every record that is in the topic at the time of the call. */
   refresh(): Promise<void>
   /** Why the state no longer follows the topic; undefined while it does. */
@@ -44,38 +52,50 @@ export type KeysTopic = {
 export async function openKeysTopic(state: KeyState, options: KeysTopicOptions): Promise<KeysTopic> {
   const { broker, logger, settings } = options
   const codec = new KeyRecordCodec()
+  const name = settings['dek.registry.topic']
+  const problems = new ErrorDeduplicator()
+  const reportDenied = (error: Error) => {
+    if (problems.isRepeated(error)) return
+    logger.error(
+      { err: error, topic: name },
+      'the DEK registry is unavailable: permit access to its topic, or set weir.dek.registry.enable=false',
+    )
+  }
   let topic: StateTopic
   try {
     topic = await openTopic(state, codec, options)
   } catch (error) {
-    if (!(error instanceof BrokerError && error.code === 'not_authorized')) throw error
-    logger.error(
-      { err: error, topic: settings['dek.registry.topic'] },
-      'the DEK registry is unavailable: permit access to its topic, or set weir.dek.registry.enable=false',
-    )
+    if (!isDenied(error)) throw error
+    reportDenied(error)
     return unavailable(error)
   }
-  const fencingId = fencingIdOf(settings)
-  const write = async (
-    records: readonly { readonly key: Buffer; readonly value: Buffer | null }[],
-    producer: Producer,
-  ) =>
-    topic.applied(
-      await topic.append(
-        records.map((record) => ({ ...record, partition: 0 })),
-        producer,
-      ),
-    )
   return {
-    appendMarker: async (producer) => {
-      await write([markerRecord()], producer)
-      await rememberLeader(broker, fencingId)
+    openWriter: async (identity) => {
+      const producer = await broker.producer({
+        identity,
+        deliveryTimeoutMs: settings['brokerstore.timeout.ms'],
+        maxBlockMs: settings['brokerstore.timeout.ms'],
+        missingTopicMs: 0,
+      })
+      const write = async (records: readonly StateWrite[]) => {
+        const inPartition = records.map((record) => ({ ...record, partition: 0 }))
+        await topic.appendBy(producer, inPartition)
+      }
+      try {
+        await write([markerRecord()])
+        problems.clear()
+      } catch (error) {
+        await producer.close()
+        if (!isDenied(error)) throw error
+        reportDenied(error)
+        return rejectingWriter(error)
+      }
+      await rememberLeader(broker, transactionalIdOf(settings))
+      return {
+        append: (records) => write(records.map((record) => codec.encode(record))),
+        close: () => producer.close(),
+      }
     },
-    append: (records, producer) =>
-      write(
-        records.map((record) => codec.encode(record)),
-        producer,
-      ),
     refresh: () => topic.readToEnd(),
     get failure() {
       return topic.failure
@@ -94,13 +114,14 @@ function openTopic(state: KeyState, codec: KeyRecordCodec, options: KeysTopicOpt
       name: settings['dek.registry.topic'],
       partitions: 1,
       replicationFactorMax: settings['brokerstore.topic.replication.factor'],
+      replicationSetting: 'brokerstore.topic.replication.factor',
       configs: topicConfigs,
     },
     skipValidation: settings['brokerstore.topic.skip.validation'],
     openTimeoutMs: settings['brokerstore.init.timeout.ms'],
     appendTimeoutMs: settings['brokerstore.timeout.ms'],
     progress: { read: () => broker.groups.offsets(groupId), save: saveProgress },
-    evidenceOfRecords: () => evidenceOfLeader(broker, fencingIdOf(settings)),
+    evidenceOfRecords: () => evidenceOfLeader(broker, transactionalIdOf(settings)),
     decode: ({ key, value }) => {
       try {
         return codec.decode(key, value)
@@ -117,17 +138,20 @@ function openTopic(state: KeyState, codec: KeyRecordCodec, options: KeysTopicOpt
   })
 }
 
-/** The ID is only evidence that the topic had records. Writers are fenced by the transactional ID of the schema topic. */
-function fencingIdOf(settings: RegistryValues): string {
+/** The ID is only evidence that the topic had records. */
+function transactionalIdOf(settings: RegistryValues): string {
   return `${settings['schema.registry.group.id']}-${settings['dek.registry.topic']}-leader`
 }
 
-function unavailable(failure: BrokerError): KeysTopic {
+function unavailable(failure: Error): KeysTopic {
   return {
-    appendMarker: async () => {},
-    append: () => Promise.reject(failure),
+    openWriter: async () => rejectingWriter(failure),
     refresh: async () => {},
     failure,
     close: async () => {},
   }
+}
+
+function rejectingWriter(failure: Error): KeysTopicWriter {
+  return { append: () => Promise.reject(failure), close: async () => {} }
 }

@@ -1,6 +1,6 @@
-import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
-import { Agent as TlsAgent, type AgentOptions as TlsAgentOptions } from 'node:https'
-import { text } from 'node:stream/consumers'
+import type { IncomingHttpHeaders } from 'node:http'
+import { type ClientTls, HttpAgent, readText } from '../../common/http-agent.ts'
+import { printJsonAsWritten } from '../../common/written-json.ts'
 import { RegistryError } from '../model/registry-error.ts'
 import type { WriteErrorMessages } from '../model/write-error-messages.ts'
 
@@ -20,16 +20,16 @@ export type ForwardOptions = {
   /** Timeout for the whole request, in milliseconds. */
   readonly readTimeoutMs: number
   /** For a leader with an https URL: the trusted certificates and the client certificate of this instance. */
-  readonly tls?: TlsAgentOptions
+  readonly tls?: ClientTls
 }
 
-/** The incoming request, with its body parsed. */
+/** The incoming request, with its body as it was received. */
 export type ForwardedRequest = {
   readonly method: string
   /** Path and query. */
   readonly url: string
   readonly headers: IncomingHttpHeaders
-  readonly body: unknown
+  readonly receivedBody: unknown
   readonly ip: string
 }
 
@@ -38,12 +38,11 @@ export type LeaderResponse = { readonly status: number; readonly type: string | 
 /** Forwards requests to the leader over keep-alive connections. */
 export class Forwarder {
   readonly #options: ForwardOptions
-  readonly #http = new Agent({ keepAlive: true })
-  #https: TlsAgent
+  readonly #agent: HttpAgent
 
   constructor(options: ForwardOptions) {
     this.#options = options
-    this.#https = new TlsAgent({ ...options.tls, keepAlive: true })
+    this.#agent = new HttpAgent({ tls: options.tls, connectTimeoutMs: options.connectTimeoutMs })
   }
 
   /**
@@ -59,54 +58,28 @@ export class Forwarder {
       throw new RegistryError('leader_unknown', operation.leaderless)
     }
     try {
-      const response = await this.#send(new URL(leaderUrl), request)
-      return {
-        status: response.statusCode ?? 0,
-        type: response.headers['content-type'],
-        text: await text(response),
-      }
+      const response = await this.#agent.send({
+        method: request.method,
+        url: new URL(leaderUrl),
+        path: request.url,
+        headers: { ...this.#forwardedHeaders(request), 'x-forward': 'true', 'x-forwarded-for': request.ip },
+        body: request.receivedBody === undefined ? undefined : printJsonAsWritten(request.receivedBody),
+        isForwarded: true,
+        signal: AbortSignal.timeout(this.#options.readTimeoutMs),
+      })
+      return { status: response.status, type: response.headers['content-type'], text: await readText(response) }
     } catch (error) {
       throw new RegistryError('forward_failed', operation.notForwarded, { cause: error })
     }
   }
 
   /** Uses new certificates for new connections. The leader closes the old connections once they are idle. */
-  setTls(tls: TlsAgentOptions): void {
-    this.#https = new TlsAgent({ ...tls, keepAlive: true })
+  setTls(tls: ClientTls): void {
+    this.#agent.setTls(tls)
   }
 
   close(): void {
-    this.#http.destroy()
-    this.#https.destroy()
-  }
-
-  #send(leader: URL, request: ForwardedRequest): Promise<IncomingMessage> {
-    const { connectTimeoutMs, readTimeoutMs } = this.#options
-    return new Promise((resolve, reject) => {
-      const outgoing = httpRequest({
-        protocol: leader.protocol,
-        hostname: leader.hostname.replace(/^\[|\]$/g, ''),
-        port: leader.port,
-        agent: leader.protocol === 'https:' ? this.#https : this.#http,
-        method: request.method,
-        path: request.url,
-        headers: { ...this.#forwardedHeaders(request), 'x-forward': 'true', 'x-forwarded-for': request.ip },
-        signal: AbortSignal.timeout(readTimeoutMs),
-      })
-      const connectTimer = setTimeout(
-        () => outgoing.destroy(new Error(`no connection to the leader within ${connectTimeoutMs} ms`)),
-        connectTimeoutMs,
-      )
-      outgoing.on('socket', (socket) => {
-        const connected = () => clearTimeout(connectTimer)
-        if (socket.connecting) socket.once(leader.protocol === 'https:' ? 'secureConnect' : 'connect', connected)
-        else connected()
-      })
-      outgoing.on('close', () => clearTimeout(connectTimer))
-      outgoing.on('response', resolve)
-      outgoing.on('error', reject)
-      outgoing.end(request.body === undefined ? undefined : JSON.stringify(request.body))
-    })
+    this.#agent.close()
   }
 
   #forwardedHeaders(request: ForwardedRequest): Record<string, string> {

@@ -1,5 +1,6 @@
 import type { Broker, Generation, GroupMembership, JoinedMember, PartitionOffset } from '../../broker/broker.ts'
 import { type Clock, systemClock } from '../../common/clock.ts'
+import { ErrorDeduplicator } from '../../common/logging/error-deduplicator.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { electLeader } from './elect-leader.ts'
 import { type MemberIdentity, parseAssignment, parseIdentity, urlOf } from './group-protocol.ts'
@@ -11,6 +12,8 @@ export interface Leadership {
   writer(): LeaderWriter | undefined
   /** The URL of the leader if it is another instance; undefined if this instance is the leader or there is none. */
   leaderUrl(): string | undefined
+  /** Why there is no leader, as far as this instance knows: what it could not do when it was elected. */
+  problem(): unknown
   /** Called after a write failed. If this instance is the leader, it opens a new writer. */
   replaceWriter(reason: string): void
 }
@@ -55,6 +58,8 @@ export class LeaderElection implements Leadership {
   #writer: LeaderWriter | undefined
   #leader: MemberIdentity | undefined
   #isElected = false
+  #problem: unknown
+  readonly #problems = new ErrorDeduplicator()
   /** Number of the writer that this instance started to open last. Each writer fences the ones before it. */
   #lastWriterNumber = 0
   /** Whether this instance was the leader until the rebalance that is in progress. */
@@ -85,7 +90,7 @@ export class LeaderElection implements Leadership {
         assign: (_, members) => this.#assign(members),
         onRevoked: () => this.#revoked(),
         onJoined: (generation) => this.#joined(generation),
-        onLost: () => this.#lost(),
+        onLost: (error) => this.#lost(error),
       },
     })
   }
@@ -98,6 +103,10 @@ export class LeaderElection implements Leadership {
 
   leaderUrl(): string | undefined {
     return this.#leader && urlOf(this.#leader)
+  }
+
+  problem(): unknown {
+    return this.#problem
   }
 
   replaceWriter(reason: string): void {
@@ -134,8 +143,10 @@ export class LeaderElection implements Leadership {
     await this.#resign()
   }
 
-  async #lost(): Promise<void> {
+  async #lost(error: Error): Promise<void> {
     this.#wasLeading = false
+    // The membership has logged it.
+    this.#problem = error
     await this.#resign()
   }
 
@@ -151,6 +162,7 @@ export class LeaderElection implements Leadership {
     if (master !== memberId) {
       await this.#resign()
       this.#leader = leader ?? undefined
+      this.#problem = undefined
       logger.info({ leader: this.leaderUrl() ?? 'none' }, 'following')
       if (master === null && this.#isDeferred) {
         this.#isDeferred = false
@@ -172,19 +184,27 @@ export class LeaderElection implements Leadership {
       // Meanwhile, another instance may have been elected, or a later election of this instance may have started to open another writer.
       if (!this.#isElected || number !== this.#lastWriterNumber) return await writer?.close()
       this.#writer = writer
+      this.#problem = undefined
+      this.#problems.clear()
       logger.info({ reason }, 'leading')
     } catch (error) {
-      logger.error({ err: error, reason }, 'this instance is elected, but cannot write to the topic: retrying')
+      this.#report(error, `this instance is elected (${reason}), but cannot write to the topic: retrying`)
       this.#rejoinLater('the topic could not be written')
     }
   }
 
-  /** The new writer reads what the old one wrote. */
+  /**
+   * The new writer reads what the old one wrote. If the session may have expired, the group decides who opens a writer: the renewal of the
+   * session can be on its way, after which this instance still is the leader.
+   */
   async #replaceWriter(reason: string): Promise<void> {
-    const old = this.writer()
+    const old = this.#writer
+    const isLeading = this.writer() !== undefined
     this.#writer = undefined
     await old?.close().catch(() => undefined)
-    if (old && !this.#stop.signal.aborted) await this.#openWriter(reason)
+    if (old === undefined || this.#stop.signal.aborted) return
+    if (isLeading) await this.#openWriter(reason)
+    else this.#membership?.rejoin(reason)
   }
 
   async #resign(): Promise<void> {
@@ -193,6 +213,11 @@ export class LeaderElection implements Leadership {
     this.#writer = undefined
     this.#leader = undefined
     await writer?.close().catch(() => undefined)
+  }
+
+  #report(error: unknown, message: string): void {
+    if (!this.#problems.isRepeated(error)) this.#options.logger.error({ err: error }, message)
+    this.#problem = error
   }
 
   #rejoinLater(reason: string): void {

@@ -14,16 +14,17 @@ export type LeaderWriter = Pick<SchemasTopicWriter, 'append' | 'close'> & {
  */
 export async function openLeaderWriter(log: SchemasTopic, keyLog: KeysTopic | undefined): Promise<LeaderWriter> {
   const writer = await log.openWriter()
-  const { producer } = writer
   try {
-    await keyLog?.appendMarker(producer)
+    const keyWriter = await keyLog?.openWriter(writer.identity)
+    return {
+      append: writer.append,
+      appendKeys: async (records) => keyWriter?.append(records),
+      close: async () => {
+        await Promise.all([writer.close(), keyWriter?.close()])
+      },
+    }
   } catch (error) {
     await writer.close()
     throw error
-  }
-  return {
-    append: writer.append,
-    appendKeys: async (records) => keyLog?.append(records, producer),
-    close: writer.close,
   }
 }

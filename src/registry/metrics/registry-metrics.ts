@@ -1,5 +1,5 @@
 import type { Metrics } from '../../common/metrics-registry.ts'
-import type { SchemaOperation } from '../../compatibility-worker/worker-results.ts'
+import type { SchemaOperation } from '../../compatibility-worker/schema-jobs.ts'
 import type { CompletedRequest } from '../../http/access-log.ts'
 import type { ConnectionChange } from '../../http/server.ts'
 import type { CertificateExpiry } from '../../tls/certificate-expiry.ts'

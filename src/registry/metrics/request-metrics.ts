@@ -1,7 +1,6 @@
-import { Counter } from 'prom-client'
+import { Counter, Histogram } from 'prom-client'
 import type { Metrics } from '../../common/metrics-registry.ts'
 import type { CompletedRequest } from '../../http/access-log.ts'
-import { DurationHistogram } from './duration-histogram.ts'
 import { Meter } from './meter.ts'
 import { CONFLUENT_PREFIX, mbeanMetric, PREFIXES } from './metric-names.ts'
 import {
@@ -50,59 +49,46 @@ export function requestMetrics(metrics: Metrics, nowMs: () => number): (request:
   }
 }
 
-/** The metrics of one endpoint. Those of prom-client look up their labels each time, so only a scrape updates them. */
-type Endpoint = {
-  /** Undefined for requests that match no endpoint. */
-  readonly meter: Meter | undefined
-  readonly durations: ReturnType<DurationHistogram['of']>
-  readonly totals: Map<number, number>
-}
-
 /** As in Confluent's registry, the metric families of an endpoint exist from its first request. */
 class EndpointMetrics {
   readonly #metrics: Metrics
   readonly #nowMs: () => number
-  readonly #durations: DurationHistogram
-  readonly #endpoints = new Map<string, Endpoint>()
+  readonly #totals: Counter<'endpoint' | 'status'>
+  readonly #durations: Histogram<'endpoint'>
+  readonly #meters = new Map<string, Meter>()
 
   constructor(metrics: Metrics, nowMs: () => number) {
     this.#metrics = metrics
     this.#nowMs = nowMs
-    const endpoints = this.#endpoints
-    new Counter({
+    this.#totals = new Counter({
       name: 'weir_registry_requests_total',
       help: 'Requests by endpoint and response status.',
       labelNames: ['endpoint', 'status'],
       registers: [metrics],
-      collect() {
-        this.reset()
-        for (const [endpoint, { totals }] of endpoints) {
-          for (const [status, total] of totals) this.inc({ endpoint, status }, total)
-        }
-      },
     })
-    this.#durations = new DurationHistogram(
-      metrics,
-      'weir_registry_request_duration_seconds',
-      'Durations of requests, by endpoint.',
-      'endpoint',
-      DURATION_BUCKETS,
-    )
+    this.#durations = new Histogram({
+      name: 'weir_registry_request_duration_seconds',
+      help: 'Durations of requests, by endpoint.',
+      labelNames: ['endpoint'],
+      buckets: DURATION_BUCKETS,
+      registers: [metrics],
+    })
   }
 
-  add({ endpoint: name = NO_ENDPOINT, status, ms, receivedBytes, sentBytes }: CompletedRequest): void {
-    const endpoint = this.#endpoints.get(name) ?? this.#register(name)
-    endpoint.totals.set(status, (endpoint.totals.get(status) ?? 0) + 1)
-    endpoint.durations.add(ms / 1_000)
-    endpoint.meter?.add(ms, status >= 400, receivedBytes, sentBytes)
+  add({ endpoint, status, ms, receivedBytes, sentBytes }: CompletedRequest): void {
+    const label = endpoint ?? NO_ENDPOINT
+    this.#totals.inc({ endpoint: label, status })
+    this.#durations.observe({ endpoint: label }, ms / 1_000)
+    if (endpoint !== undefined) this.#meter(endpoint).add(ms, status >= 400, receivedBytes, sentBytes)
   }
 
-  #register(name: string): Endpoint {
-    const meter = name === NO_ENDPOINT ? undefined : new Meter(this.#nowMs)
-    const endpoint = { meter, durations: this.#durations.of(name), totals: new Map<number, number>() }
-    this.#endpoints.set(name, endpoint)
-    const prefix = `${CONFLUENT_PREFIX}_jersey_metrics_${name.replace(/[^a-zA-Z0-9]+/g, '_')}`
-    if (meter) registerMeterGauges(this.#metrics, prefix, meter, REQUEST_ATTRIBUTES)
-    return endpoint
+  #meter(endpoint: string): Meter {
+    const known = this.#meters.get(endpoint)
+    if (known) return known
+    const meter = new Meter(this.#nowMs)
+    this.#meters.set(endpoint, meter)
+    const prefix = `${CONFLUENT_PREFIX}_jersey_metrics_${endpoint.replace(/[^a-zA-Z0-9]+/g, '_')}`
+    registerMeterGauges(this.#metrics, prefix, meter, REQUEST_ATTRIBUTES)
+    return meter
   }
 }

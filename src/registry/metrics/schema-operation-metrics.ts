@@ -1,6 +1,6 @@
 import { Histogram } from 'prom-client'
 import type { Metrics } from '../../common/metrics-registry.ts'
-import type { SchemaOperation } from '../../compatibility-worker/worker-results.ts'
+import type { SchemaOperation } from '../../compatibility-worker/schema-jobs.ts'
 import { SCHEMA_TYPES } from '../../formats/load-format.ts'
 import { Meter } from './meter.ts'
 import { DURATION_BUCKETS, OPERATION_ATTRIBUTES, registerMeterGauges } from './prometheus-gauges.ts'

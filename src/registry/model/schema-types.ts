@@ -2,19 +2,13 @@ import type { Format, FormatType } from '../../formats/format.ts'
 import { loadFormat, SCHEMA_TYPES } from '../../formats/load-format.ts'
 import { invalidSchema } from './registry-error.ts'
 
-/** Thrown by a decision that needs the code of a schema type. It is loaded, and the decision is repeated. */
-export class FormatNotLoadedError extends Error {
-  readonly type: FormatType
-
-  constructor(type: FormatType) {
-    super(`the format ${type} was not loaded before it was needed`)
-    this.type = type
-  }
-}
-
 /** The schema types. The code of a type is loaded with its first schema, because most registries use only one type. */
 export class Formats {
   readonly #loaded = new Map<FormatType, Format>()
+
+  isLoaded(type: FormatType): boolean {
+    return this.#loaded.has(type)
+  }
 
   /** Loads the code of a type. Await it before parsing a schema. Rejects with `invalid_schema` for an unknown type. */
   async load(type: FormatType): Promise<void> {
@@ -23,10 +17,10 @@ export class Formats {
     this.#loaded.set(type, await loadFormat(type))
   }
 
-  /** Throws `FormatNotLoadedError`. */
+  /** The type must be loaded. */
   get(type: FormatType): Format {
     const format = this.#loaded.get(type)
-    if (!format) throw new FormatNotLoadedError(type)
+    if (!format) throw new Error(`the format ${type} was not loaded before it was needed`)
     return format
   }
 }

@@ -55,7 +55,7 @@ export function toUuid(hex: string): string {
 
 function joinUuid(digits: string): string {
   const [first, second, third] = [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16)]
-  return `${first}-${second}-${third}-${digits.slice(16, 20)}-${digits.slice(20)}`
+  return [first, second, third, digits.slice(16, 20), digits.slice(20)].join('-')
 }
 
 function* metadataWords({ tags = {}, properties = {}, sensitive = [] }: Metadata): Generator<string> {

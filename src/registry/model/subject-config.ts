@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { COMPATIBILITY_LEVELS, type CompatibilityLevel } from '../../clients/registry-client.ts'
 import { optionalBooleanSpec, optionalTextSpec } from './jackson-coercion.ts'
-import { invalidCompatibility, RegistryError } from './registry-error.ts'
+import { invalidCompatibility } from './registry-error.ts'
 import { checkRuleSet, type RuleSet, ruleSetSpec } from './rule-set.ts'
 import { type Metadata, metadataSpec } from './schema-metadata.ts'
 
@@ -52,23 +52,38 @@ const updateSpec = z.object({
   overrideRuleSet: ruleSetSpec.nullable(),
 })
 
+const { compatibilityLevel: _, compatibilityPolicy: __, ...others } = updateSpec.partial().shape
+
 /**
- * Parses the body of `PUT /config`, where the level is named `compatibility`. Throws `invalid_compatibility`,
- * `invalid_rule_set` or `invalid_body`.
+ * The body of `PUT /config`, where the level is named `compatibility`. Throws `invalid_compatibility` or
+ * `invalid_rule_set`.
  */
-export function parseConfigUpdate(body: Readonly<Record<string, unknown>>): ConfigUpdate {
-  const { compatibility, compatibilityLevel: _, ...rest } = body
-  const written = compatibility === undefined ? rest : { ...rest, compatibilityLevel: compatibility }
-  const parsed = updateSpec.partial().safeParse(written)
-  if (!parsed.success) {
-    const path = parsed.error.issues[0]?.path ?? []
-    if (path[0] === 'compatibilityLevel' || path[0] === 'compatibilityPolicy') throw invalidCompatibility()
-    throw new RegistryError('invalid_body', `${path.join('.')}: ${parsed.error.issues[0]?.message}`)
-  }
-  const update = parsed.data as ConfigUpdate
-  checkRuleSet(update.defaultRuleSet ?? undefined)
-  checkRuleSet(update.overrideRuleSet ?? undefined)
-  return update
+export const configUpdateBody = z
+  .object({
+    ...others,
+    compatibility: z
+      .unknown()
+      .transform((value) => orInvalidCompatibility(updateSpec.shape.compatibilityLevel, value))
+      .meta({ type: ['string', 'null'], description: COMPATIBILITY_LEVELS.join(', ') })
+      .optional(),
+    compatibilityPolicy: z
+      .unknown()
+      .transform((value) => orInvalidCompatibility(updateSpec.shape.compatibilityPolicy, value))
+      .meta({ type: ['string', 'null'], description: 'STRICT, LENIENT, LOGICAL' })
+      .optional(),
+  })
+  .transform(({ compatibility, ...rest }): ConfigUpdate => {
+    const update = (compatibility === undefined ? rest : { ...rest, compatibilityLevel: compatibility }) as ConfigUpdate
+    checkRuleSet(update.defaultRuleSet ?? undefined)
+    checkRuleSet(update.overrideRuleSet ?? undefined)
+    return update
+  })
+  .meta({ id: 'ConfigUpdate' })
+
+function orInvalidCompatibility<Spec extends z.ZodType>(spec: Spec, value: unknown): z.output<Spec> {
+  const parsed = spec.safeParse(value)
+  if (!parsed.success) throw invalidCompatibility()
+  return parsed.data
 }
 
 /** Parses the members of a stored record. Members that cannot be parsed are omitted. */

@@ -1,9 +1,24 @@
+import { formatRight, missingRight } from '../../broker/broker-error.ts'
+
 /** The error messages of a kind of write, as in Confluent's registry. */
 export type WriteErrorMessages = {
   readonly timedOut: string
   readonly notStored: string
   readonly notForwarded: string
   readonly leaderless: string
+}
+
+/** Names the right that the registry lacks, if that is the reason of the error. */
+export function withMissingRight(messages: WriteErrorMessages, error: unknown): WriteErrorMessages {
+  const reason = missingRightText(error)
+  if (reason === undefined) return messages
+  const explain = (message: string) => `${message.replace(/\.$/, '')}: ${reason}`
+  return { ...messages, notStored: explain(messages.notStored), leaderless: explain(messages.leaderless) }
+}
+
+export function missingRightText(error: unknown): string | undefined {
+  const right = missingRight(error)
+  return right && `the registry needs ${formatRight(right)}`
 }
 
 export const REGISTER_MESSAGES: WriteErrorMessages = {

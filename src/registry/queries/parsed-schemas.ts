@@ -1,11 +1,12 @@
-import { OffloadableSchema } from '../../compatibility-worker/offloadable-schema.ts'
+import { truncateText } from '../../common/truncate-text.ts'
+import type { OffloadableSchema } from '../../compatibility-worker/offloadable-schema.ts'
+import type { EarlierVersion, SchemaOperations } from '../../compatibility-worker/schema-operations.ts'
 import { schemaErrorMessage, type UnparsedSchema } from '../../compatibility-worker/worker-job.ts'
-import type { WorkerResults } from '../../compatibility-worker/worker-results.ts'
 import type { ParsedSchema } from '../../formats/format.ts'
 import { contextOf } from '../../formats/qualified-subject.ts'
 import { type Dependency, dependenciesOf, type SchemaReference } from '../../formats/references.ts'
 import { invalidSchema } from '../model/registry-error.ts'
-import type { SchemaContent } from '../model/schema.ts'
+import type { SchemaContent, SchemaVersion } from '../model/schema.ts'
 import { Formats } from '../model/schema-types.ts'
 import { type Subject, toSubject } from '../model/subject.ts'
 import type { RegistryView } from '../store/registry-view.ts'
@@ -14,6 +15,7 @@ import type { RegistryView } from '../store/registry-view.ts'
 export type SchemaInput = Pick<SchemaContent, 'type' | 'text' | 'references'>
 
 export type ParsedSchemasOptions = {
+  readonly operations: SchemaOperations
   /** The maximum number of parsed schemas in the cache. They expire `expiryMs` after their last use. */
   readonly entriesMax: number
   readonly expiryMs: number
@@ -24,15 +26,12 @@ type CachedSchema = {
   readonly schema: ParsedSchema
   /** Whether it has passed the checks of strict validation. They do not change the parsed schema. */
   readonly isStrict: boolean
-  readonly usedMs: number
+  usedMs: number
 }
 
 const TEXT_MAX = 10_240
 
-/**
- * Parses schemas and caches the most recently used ones. A large schema is not parsed here but represented by its
- * `results`; an operation whose result is missing throws an `IncompleteCheck`.
- */
+/** Parses schemas and caches the most recently used ones, except large ones, which the compatibility worker parses. */
 export class ParsedSchemas {
   readonly formats = new Formats()
   readonly #options: ParsedSchemasOptions
@@ -43,37 +42,51 @@ export class ParsedSchemas {
     this.#options = options
   }
 
-  /** Parses a registered schema, with loose validation. Throws `invalid_schema`. */
-  parseStored(view: RegistryView, subject: Subject, content: SchemaContent, results: WorkerResults): OffloadableSchema {
-    return this.parse(view, subject, content, { validation: 'loose', results })
+  get operations(): SchemaOperations {
+    return this.#options.operations
   }
 
   /**
-   * Parses a schema and resolves its references in the context of `subject`. Throws `invalid_schema` with the reason.
+   * Parses a schema and resolves its references in the context of `subject`. Rejects with `invalid_schema` with the reason.
    */
-  parse(
+  async parse(
     view: RegistryView,
     subject: Subject,
-    unparsed: SchemaInput,
-    { validation, results }: { readonly validation: 'strict' | 'loose'; readonly results: WorkerResults },
-  ): OffloadableSchema {
-    const { type, text, references } = unparsed
+    input: SchemaInput,
+    validation: 'strict' | 'loose',
+  ): Promise<OffloadableSchema> {
+    return await this.#parse(subject, toUnparsed(view, subject, input, validation))
+  }
+
+  /** A stored version, as comparisons need it. Its references are resolved now; if that fails, `parse` rejects. */
+  stored(view: RegistryView, { subject, content }: Pick<SchemaVersion, 'subject' | 'content'>): EarlierVersion {
     try {
-      const needed = dependencies(view, subject, references)
-      const schema = { type, text, references, dependencies: needed, validation, normalized: false }
-      return OffloadableSchema.parse(schema, results, () => this.#parse(subject, schema, results))
+      const schema = toUnparsed(view, subject, content, 'loose')
+      return { schema, parse: () => this.#parse(subject, schema) }
+    } catch (error) {
+      const { type, text, references } = content
+      const schema = { type, text, references, validation: 'loose', normalized: false } as const
+      return { schema, parse: () => Promise.reject(error) }
+    }
+  }
+
+  async #parse(subject: Subject, schema: UnparsedSchema): Promise<OffloadableSchema> {
+    const { type, references = [] } = schema
+    if (!this.formats.isLoaded(type)) await this.formats.load(type)
+    try {
+      return await this.operations.parse(schema, () => this.#parseSmall(subject, schema))
     } catch (error) {
       throw invalidSchema(
-        `Invalid schema ${describe(subject, unparsed)} with refs ${listReferences(references)} of type ${type}, details: ${schemaErrorMessage(error)}`,
+        `Invalid schema ${describe(subject, schema)} with refs ${listReferences(references)} of type ${type}, details: ${schemaErrorMessage(error)}`,
       )
     }
   }
 
-  #parse(subject: Subject, schema: UnparsedSchema, results: WorkerResults): ParsedSchema {
+  #parseSmall(subject: Subject, schema: UnparsedSchema): ParsedSchema {
     const key = keyOf(subject, schema)
     const known = this.#take(key)
     if (known && (known.isStrict || schema.validation === 'loose')) return known.schema
-    const read = results.timed('read', schema.type, () => this.#read(schema))
+    const read = this.operations.jobs.timed('read', schema.type, () => this.#read(schema))
     this.#keep(key, read)
     return read.schema
   }
@@ -98,9 +111,9 @@ export class ParsedSchemas {
     this.#parsed.delete(key)
     const nowMs = this.#options.nowMs()
     if (nowMs - known.usedMs > this.#options.expiryMs) return undefined
-    const used = { ...known, usedMs: nowMs }
-    this.#parsed.set(key, used)
-    return used
+    known.usedMs = nowMs
+    this.#parsed.set(key, known)
+    return known
   }
 
   #keep(key: string, read: Omit<CachedSchema, 'usedMs'>): void {
@@ -108,6 +121,16 @@ export class ParsedSchemas {
     if (oldest !== undefined && this.#parsed.size >= this.#options.entriesMax) this.#parsed.delete(oldest)
     this.#parsed.set(key, { ...read, usedMs: this.#options.nowMs() })
   }
+}
+
+function toUnparsed(
+  view: RegistryView,
+  subject: Subject,
+  { type, text, references }: SchemaInput,
+  validation: 'strict' | 'loose',
+): UnparsedSchema {
+  const needed = dependencies(view, subject, references)
+  return { type, text, references, dependencies: needed, validation, normalized: false }
 }
 
 function keyOf(subject: Subject, { type, text, references = [] }: UnparsedSchema): string {
@@ -136,12 +159,8 @@ function dependencies(
   )
 }
 
-function describe(subject: Subject, { type, text, references }: SchemaInput): string {
-  return `{subject=${subject},version=0,id=-1,schemaType=${type},references=${listReferences(references)},metadata=null,ruleSet=null,schema=${truncatedText(text)}}`
-}
-
-function truncatedText(text: string): string {
-  return text.length <= TEXT_MAX ? text : `${text.slice(0, TEXT_MAX)}…`
+function describe(subject: Subject, { type, text, references = [] }: UnparsedSchema): string {
+  return `{subject=${subject},version=0,id=-1,schemaType=${type},references=${listReferences(references)},metadata=null,ruleSet=null,schema=${truncateText(text, TEXT_MAX, '…')}}`
 }
 
 function listReferences(references: readonly SchemaReference[]): string {

@@ -1,32 +1,39 @@
 import type { OffloadableSchema } from '../../compatibility-worker/offloadable-schema.ts'
-import type { FormatType } from '../../formats/format.ts'
+import type { FormatType, ParsedSchema } from '../../formats/format.ts'
 import { contextOf } from '../../formats/qualified-subject.ts'
 import { normalizedReferences, type SchemaReference } from '../../formats/references.ts'
 import type { DecisionContext } from '../commands/decision-types.ts'
 import { inheritMetadata } from '../commands/inherited-metadata.ts'
-import { invalidSchema, schemaNotFound, subjectNotFound, versionNotFound } from '../model/registry-error.ts'
+import {
+  invalidSchema,
+  RegistryError,
+  schemaNotFound,
+  subjectNotFound,
+  versionNotFound,
+} from '../model/registry-error.ts'
 import { guidOf, type SchemaContent, type SchemaVersion, type SentSchema } from '../model/schema.ts'
 import { VERSION_PROPERTY, withProperty } from '../model/schema-metadata.ts'
 import { type Subject, toSubject } from '../model/subject.ts'
 import type { RegistryView } from '../store/registry-view.ts'
 import { configInScope } from './effective-config.ts'
+import { subjectOfOtherContext } from './schema-search.ts'
 
 /** A sent schema after parsing: its canonical content, and the parsed schema. */
 export type ResolvedSchema = { readonly content: SchemaContent; readonly parsed: OffloadableSchema }
 /** A positive version number, or the latest version that is not deleted. */
 export type VersionSelector = number | 'latest'
 
-/** Parses a sent schema and resolves its references. Throws `invalid_schema`. */
-export function resolveSchema(
-  { view, schemas, results }: DecisionContext,
+/** Parses a sent schema and resolves its references. Rejects with `invalid_schema`. */
+export async function resolveSchema(
+  { view, schemas }: DecisionContext,
   subject: Subject,
   sent: SentSchema,
   options: { readonly normalize: boolean; readonly validation: 'strict' | 'loose'; readonly fields?: boolean },
-): ResolvedSchema {
+): Promise<ResolvedSchema> {
   if (sent.text.trim() === '') throw invalidSchema('Empty schema')
   const references = concreteReferences(view, subject, sent.references)
-  const read = schemas.parse(view, subject, { ...sent, references }, { validation: options.validation, results })
-  const parsed = options.normalize ? read.normalized() : read
+  const read = await schemas.parse(view, subject, { ...sent, references }, options.validation)
+  const parsed = options.normalize ? await read.normalized() : read
   if (options.fields && parsed.type === 'JSON' && parsed.fields.some((field) => field.startsWith('$$'))) {
     throw invalidSchema('Field names cannot start with $$ prefix')
   }
@@ -35,7 +42,20 @@ export function resolveSchema(
     text: parsed.canonical,
     references: options.normalize ? normalizedReferences(references) : references,
   }
-  return { content: { ...content, guid: results.guidOf(content) }, parsed }
+  return { content: { ...content, guid: guidOfParsed(content, parsed) }, parsed }
+}
+
+/** The GUIDs of schemas that consist of a text only. A parsed schema is cached, and hashing takes longer than the search. */
+const guidsOfTexts = new WeakMap<ParsedSchema, string>()
+
+function guidOfParsed(content: SentSchema, { parsed }: OffloadableSchema): string {
+  const isTextOnly = content.references.length === 0 && !content.metadata && !content.ruleSet
+  if (!parsed || !isTextOnly) return guidOf(content)
+  const known = guidsOfTexts.get(parsed)
+  if (known !== undefined) return known
+  const guid = guidOf(content)
+  guidsOfTexts.set(parsed, guid)
+  return guid
 }
 
 /** Replaces the version -1 (latest) of references by the number of the latest version. */
@@ -70,23 +90,24 @@ export function findVersion(
  * otherwise the newest one that is equivalent as defined by `isRegisteredAs`. With `latestOnly`, only the latest version
  * is compared, and only by `isRegisteredAs`.
  */
-export function findSchema(
+export async function findSchema(
   context: DecisionContext,
   subject: Subject,
   schema: ResolvedSchema,
   options: { readonly deleted: boolean; readonly latestOnly?: boolean },
-): SchemaVersion | undefined {
+): Promise<SchemaVersion | undefined> {
   const { view } = context
   if (options.latestOnly) {
     const latest = view.latest(subject)
-    return latest && isRegisteredAs(context, schema, latest) ? latest : undefined
+    return latest && findEquivalent(context, schema, [latest])
   }
   const { guid, type } = schema.content
   const id = view.idOf(contextOf(subject), guid)
-  const candidates = view.versions(subject).filter(({ deleted }) => options.deleted || !deleted)
-  const same = candidates.find((version) => version.id === id && version.content.guid === guid)
+  const isCandidate = ({ deleted }: SchemaVersion) => options.deleted || !deleted
+  const versions = view.versions(subject)
+  const same = versions.find((version) => version.id === id && version.content.guid === guid && isCandidate(version))
   if (same) return withType(same, type)
-  return findEquivalent(context, schema, candidates)
+  return findEquivalent(context, schema, versions.filter(isCandidate))
 }
 
 /** Returns the version with the type of the request: Confluent's registry compares GUIDs, not types, and returns that type. */
@@ -99,61 +120,65 @@ export function withType(version: SchemaVersion, type: FormatType): SchemaVersio
  * metadata and rules from the config and the latest version, as on registration. Throws `subject_not_found` or
  * `schema_not_found`.
  */
-export function lookUpSchema(
+export async function lookUpSchema(
   context: DecisionContext,
   subject: Subject,
   sent: SentSchema,
   options: { readonly normalize: boolean; readonly deleted: boolean },
-): SchemaVersion {
+): Promise<SchemaVersion> {
   const { view, defaults } = context
   if (!view.versions(subject).some(({ deleted }) => options.deleted || !deleted)) throw subjectNotFound(subject)
   const config = configInScope(view, subject, defaults)
-  const find = (schema: SentSchema) => {
+  const find = async (schema: SentSchema) => {
     const normalize = options.normalize || config.normalize === true
-    return findSchema(
-      context,
-      subject,
-      resolveSchema(context, subject, schema, { normalize, validation: 'loose' }),
-      options,
-    )
+    const resolved = await resolveSchema(context, subject, schema, { normalize, validation: 'loose' })
+    return findSchema(context, subject, resolved, options)
   }
-  const found = find(sent)
+  const found = await find(sent)
   if (found) return found
   const latest = view.latest(subject)
-  const withInherited = latest && find({ ...sent, ...inheritMetadata(sent, latest.content, config) })
+  const withInherited = latest && (await find({ ...sent, ...inheritMetadata(sent, latest.content, config) }))
   if (!withInherited) throw schemaNotFound()
   return withInherited
 }
 
-/** Returns the newest version that is equivalent to a schema as defined by `isRegisteredAs`. `versions` are ascending. */
-export function findEquivalent(
+/** As `lookUpSchema`, and as `findInAnyContext` if the schema is not found under this subject. */
+export async function lookUpInAnyContext(
   context: DecisionContext,
-  schema: ResolvedSchema,
-  versions: readonly SchemaVersion[],
-): SchemaVersion | undefined {
-  return context.results.findInTurns(
-    `registered as ${schema.content.type} ${schema.content.guid}`,
-    versions.toReversed(),
-    ({ version, content }) => `${version} ${content.guid}`,
-    (version) => (isRegisteredAs(context, schema, version) ? version : undefined),
-  )
+  subject: Subject,
+  isPermitted: (subject: Subject) => boolean,
+  sent: SentSchema,
+  options: { readonly normalize: boolean; readonly deleted: boolean },
+): Promise<SchemaVersion> {
+  try {
+    return await lookUpSchema(context, subject, sent, options)
+  } catch (error) {
+    const other = error instanceof RegistryError ? subjectOfOtherContext(context.view, subject, isPermitted) : undefined
+    if (other === undefined) throw error
+    return lookUpSchema(context, other, sent, options)
+  }
 }
 
 /**
- * Whether a version is equivalent to a schema: the canonical texts are equal, also if the sent schema has inlined the
- * references of the version (AVRO: or the schemas are equivalent), and metadata and rules are equal apart from the
- * `confluent:version` property.
+ * Returns the newest version that is equivalent to a schema: the canonical texts are equal, also if the sent schema has
+ * inlined the references of the version, or the schemas are equivalent otherwise, and metadata and rules are equal apart from
+ * the `confluent:version` property. `versions` are ascending.
  */
-export function isRegisteredAs(context: DecisionContext, schema: ResolvedSchema, version: SchemaVersion): boolean {
-  const { content } = schema
-  const old = version.content
-  if (content.type !== old.type) return false
-  const isInlined = content.references.length === 0 && old.references.length > 0
-  if (!isInlined && JSON.stringify(content.references) !== JSON.stringify(old.references)) return false
-  if (!isEqualExceptVersion(content, version) || !schema.parsed.canEqual(old.text)) return false
-  const parsed = context.schemas.parseStored(context.view, version.subject, old, context.results)
-  const text = isInlined ? (parsed.formatted('resolved') ?? parsed.canonical) : parsed.canonical
-  return text === schema.parsed.canonical || (content.type === 'AVRO' && schema.parsed.isEquivalent(parsed))
+export async function findEquivalent(
+  { view, schemas }: DecisionContext,
+  { content, parsed }: ResolvedSchema,
+  versions: readonly SchemaVersion[],
+): Promise<SchemaVersion | undefined> {
+  const references = JSON.stringify(content.references)
+  const candidates = versions.toReversed().flatMap((version) => {
+    const old = version.content
+    const isInlined = content.references.length === 0 && old.references.length > 0
+    const hasReferences = isInlined || references === JSON.stringify(old.references)
+    if (content.type !== old.type || !hasReferences) return []
+    if (!isEqualExceptVersion(content, version) || !parsed.canEqual(old.text)) return []
+    return { ...schemas.stored(view, version), isInlined, version }
+  })
+  return (await schemas.operations.findEquivalent(parsed, candidates))?.version
 }
 
 /** Whether metadata and rules are equal, or differ only in that one side has the `confluent:version` property. */

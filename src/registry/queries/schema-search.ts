@@ -113,13 +113,26 @@ export function findInAnyContext<Found>(
   try {
     return find(subject)
   } catch (error) {
-    if (!(error instanceof RegistryError) || contextOf(subject) !== DEFAULT_CONTEXT) throw error
-    for (const context of view.contexts().slice(1)) {
-      const other = toSubject(subject, context)
-      if (view.versions(other).length > 0 && isPermitted(other)) return find(other)
-    }
-    throw error
+    const other = error instanceof RegistryError ? subjectOfOtherContext(view, subject, isPermitted) : undefined
+    if (other === undefined) throw error
+    return find(other)
   }
+}
+
+/**
+ * Returns the subject of the same name in the first other context that has one, if it is permitted. Undefined if the subject
+ * is not in the default context.
+ */
+export function subjectOfOtherContext(
+  view: RegistryView,
+  subject: Subject,
+  isPermitted: (subject: Subject) => boolean,
+): Subject | undefined {
+  if (contextOf(subject) !== DEFAULT_CONTEXT) return undefined
+  const others = view.contexts().slice(1)
+  return others
+    .map((context) => toSubject(subject, context))
+    .find((other) => view.versions(other).length > 0 && isPermitted(other))
 }
 
 /** Returns the highest version that matches the filter and whose metadata has all these properties. */

@@ -1,17 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { contextOf } from '../../formats/qualified-subject.ts'
-import { HttpError } from '../../http/http-error.ts'
+import { addEndpoint, noContent } from '../../http/endpoint.ts'
 import { type AssociationRequest, defaultSubject } from '../commands/association-request.ts'
-import { decideDeleteAssociations, planAssociations } from '../commands/change-associations.ts'
-import type { DecisionContext } from '../commands/decision-types.ts'
-import { decideRegister } from '../commands/register-schema.ts'
 import {
-  type Association,
-  type AssociationLifecycle,
-  LIFECYCLES,
-  type StoredAssociation,
-} from '../model/association.ts'
-import { associationNotFound, invalidAssociation, RegistryError } from '../model/registry-error.ts'
+  type ChangedAssociations,
+  type ChangeOptions,
+  decideAssociations,
+  decideDeleteAssociations,
+} from '../commands/change-associations.ts'
+import type { DecisionContext } from '../commands/decision-types.ts'
+import type { AssociationLifecycle, StoredAssociation } from '../model/association.ts'
+import { associationNotFound, invalidAssociation } from '../model/registry-error.ts'
 import { toContext, toSubject } from '../model/subject.ts'
 import { REGISTER_MESSAGES } from '../model/write-error-messages.ts'
 import {
@@ -21,108 +21,205 @@ import {
   associationsOfSubject,
 } from '../queries/association-search.ts'
 import { operationOn } from './acl-operations.ts'
-import { registryErrorResponse } from './error-response.ts'
+import {
+  type AssociatedSchema,
+  toAssociationResponse,
+  toBatchError,
+  toResourceResponse,
+} from './association-response.ts'
+import { association, associationResults, resourceAssociations } from './entities.ts'
+import { ASSOCIATION_ERRORS } from './error-response.ts'
 import {
   type AssociationBody,
   type AssociationOperation,
+  associationBody,
   type BatchRequest,
+  batchBody,
   checkAssociationType,
   checkResource,
   DEFAULT_RESOURCE_TYPE,
-  parseAssociationBody,
-  parseBatch,
-  parseSearch,
   type SearchRequest,
+  searchBody,
   toAssociationRequest,
 } from './parse-association-request.ts'
-import { booleanParameter, paginate, stringParameter, stringParameters } from './parse-request.ts'
-import { contextIn, paramsOf, queryOf, type RouteContext } from './route-context.ts'
+import { type Page, paginate, query } from './query-parameters.ts'
+import { contextIn, paramsOf, type RouteContext } from './route-context.ts'
 import { toRegisterResponse, toSchemaResponse } from './schema-response.ts'
 
 const RESOURCE = '/associations/resources/:resourceId'
 
 /** `/associations`: associations between resources, such as topics, and the subjects that they use. */
 export function associationRoutes(app: FastifyInstance, route: RouteContext): void {
-  app.get('/associations/subjects/:subject', { config: { metric: 'associations.by-subject' } }, async (request) =>
-    list(route, request, associationsOfSubject(route.view, route.subject(request), filterIn(request))),
-  )
+  const list = {
+    method: 'GET',
+    querystring: query('resourceType', 'associationType', 'lifecycle', 'offset', 'limit'),
+    response: { 200: z.array(association) },
+  } as const
 
-  app.get(RESOURCE, { config: { metric: 'associations.by-resource-id' } }, async (request) =>
-    list(route, request, associationsOfResource(route.view, resourceIdIn(request), filterIn(request))),
-  )
+  addEndpoint(app, {
+    ...list,
+    url: '/associations/subjects/:subject',
+    summary: 'Lists the associations of a subject',
+    permission: { operation: 'read', on: 'subject' },
+    metric: 'associations.by-subject',
+    errors: ['no_such_resource', 'invalid_association'],
+    handler: async (request) =>
+      page(route, request, associationsOfSubject(route.view, route.subject(request), filterOf(request.query))),
+  })
 
-  app.get(
-    '/associations/resources/:resourceNamespace/:resourceName',
-    { config: { metric: 'associations.by-resource-name' } },
-    async (request) => {
-      const { resourceName: name = '', resourceNamespace: namespace = '' } = paramsOf(request)
-      return list(route, request, associationsByName(route.view, { name, namespace }, filterIn(request)))
+  addEndpoint(app, {
+    ...list,
+    url: RESOURCE,
+    summary: 'Lists the associations of a resource by its ID',
+    permission: { operation: 'read', on: 'any' },
+    metric: 'associations.by-resource-id',
+    errors: ['no_such_resource', 'invalid_association'],
+    handler: async (request) =>
+      page(route, request, associationsOfResource(route.view, request.params.resourceId, filterOf(request.query))),
+  })
+
+  addEndpoint(app, {
+    ...list,
+    url: '/associations/resources/:resourceNamespace/:resourceName',
+    summary: 'Lists the associations of a resource by its name; - matches any name or namespace',
+    permission: { operation: 'read', on: 'any' },
+    metric: 'associations.by-resource-name',
+    errors: ['no_such_resource', 'invalid_association'],
+    handler: async (request) => {
+      const { resourceName: name, resourceNamespace: namespace } = request.params
+      return page(route, request, associationsByName(route.view, { name, namespace }, filterOf(request.query)))
     },
-  )
-
-  app.post('/associations', { config: { metric: 'association.create' } }, async (request, reply) => {
-    const body = parseAssociationBody(request.body)
-    const options = { isCreate: true, dryRun: isDryRun(request) }
-    const requested = toRequest(route, request, body, options)
-    return route.onLeader(request, reply, REGISTER_MESSAGES, () => change(route, requested, options))
   })
 
-  app.put(RESOURCE, { config: { metric: 'association.upsert' } }, async (request, reply) => {
-    const body = parseAssociationBody(request.body)
-    const resourceId = resourceIdIn(request)
-    if (body.resourceId != null && body.resourceId !== resourceId) {
-      throw invalidAssociation(
-        'resourceId',
-        'Resource ID in the path parameter does not match the resource ID in the request body',
-      )
-    }
-    const options = { isCreate: false, dryRun: isDryRun(request) }
-    const requested = toRequest(route, request, { ...body, resourceId }, options)
-    return route.onLeader(request, reply, REGISTER_MESSAGES, () => change(route, requested, options))
-  })
-
-  app.delete(RESOURCE, { config: { metric: 'associations.delete' } }, async (request, reply) => {
-    const resourceId = resourceIdIn(request)
-    const filter = filterIn(request)
-    const found = associationsOfResource(route.view, resourceId, filter)
-    if (found.length === 0) throw associationNotFound(resourceId)
-    const cascade = booleanParameter(queryOf(request), 'cascadeLifecycle')
-    requireDeletion(request, found, cascade)
-    const decide = (context: DecisionContext) =>
-      decideDeleteAssociations(context, resourceId, filter, { cascade, dryRun: isDryRun(request), isRequired: true })
-    return route.write(request, reply, { operation: REGISTER_MESSAGES, decide, answer: () => reply.code(204).send() })
-  })
-
-  app.post('/associations::batchGet', { config: { metric: 'associations.batch-get' } }, async (request, reply) => {
-    const withSchemas = booleanParameter(queryOf(request), 'includeSchemas')
-    const results = parseSearch(request.body).map((search) => searchResult(route, request, search, withSchemas))
-    return reply.code(207).send({ results })
-  })
-
-  app.post(
-    '/associations::batchMutate',
-    { config: { metric: 'associations.batch-mutate' } },
-    async (request, reply) => {
-      const requests = parseBatch(request.body)
-      return route.onLeader(request, reply, REGISTER_MESSAGES, async () => {
-        const results: object[] = []
-        // In sequence, so that each request sees what the earlier ones wrote.
-        for (const one of requests) results.push(await mutationResult(route, request, one))
-        return reply.code(207).send({ results })
+  addEndpoint(app, {
+    method: 'POST',
+    url: '/associations',
+    summary: 'Creates associations of a resource and registers their schemas',
+    permission: { operation: 'write', on: 'any' },
+    metric: 'association.create',
+    querystring: query('context', 'dryRun'),
+    body: associationBody,
+    response: { 200: resourceAssociations },
+    errors: ASSOCIATION_ERRORS,
+    handler: async (request, reply) => {
+      const options = { isCreate: true, dryRun: request.query.dryRun }
+      const requested = await toRequest(route, request, request.body, options)
+      return route.write(request, reply, {
+        operation: REGISTER_MESSAGES,
+        decide: (context: DecisionContext) => decideAssociations(context, requested, options),
+        answer: (changed) => toResourceResponse(requested, changed.associations, registeredSchemas(route, changed)),
       })
     },
-  )
+  })
+
+  addEndpoint(app, {
+    method: 'PUT',
+    url: RESOURCE,
+    summary: 'Creates or updates associations of a resource',
+    permission: { operation: 'write', on: 'any' },
+    metric: 'association.upsert',
+    querystring: query('context', 'dryRun'),
+    body: associationBody,
+    response: { 200: resourceAssociations },
+    errors: ASSOCIATION_ERRORS,
+    handler: async (request, reply) => {
+      const { body } = request
+      const { resourceId } = request.params
+      if (body.resourceId != null && body.resourceId !== resourceId) {
+        throw invalidAssociation(
+          'resourceId',
+          'Resource ID in the path parameter does not match the resource ID in the request body',
+        )
+      }
+      const options = { isCreate: false, dryRun: request.query.dryRun }
+      const requested = await toRequest(route, request, { ...body, resourceId }, options)
+      return route.write(request, reply, {
+        operation: REGISTER_MESSAGES,
+        decide: (context: DecisionContext) => decideAssociations(context, requested, options),
+        answer: (changed) => toResourceResponse(requested, changed.associations, registeredSchemas(route, changed)),
+      })
+    },
+  })
+
+  addEndpoint(app, {
+    method: 'DELETE',
+    url: RESOURCE,
+    summary: 'Deletes associations of a resource',
+    permission: { operation: 'delete', on: 'any' },
+    metric: 'associations.delete',
+    querystring: query('resourceType', 'associationType', 'lifecycle', 'cascadeLifecycle', 'dryRun'),
+    response: { 204: noContent },
+    errors: [
+      'no_such_resource',
+      'association_not_found',
+      'association_frozen',
+      'invalid_association',
+      'reference_exists',
+      'not_permitted',
+    ],
+    handler: async (request, reply) => {
+      const { resourceId } = request.params
+      const { cascadeLifecycle: cascade, dryRun } = request.query
+      const filter = filterOf(request.query)
+      const found = associationsOfResource(route.view, resourceId, filter)
+      if (found.length === 0) throw associationNotFound(resourceId)
+      requireDeletion(request, found, cascade)
+      return route.write(request, reply, {
+        operation: REGISTER_MESSAGES,
+        decide: (context: DecisionContext) =>
+          decideDeleteAssociations(context, resourceId, filter, { cascade, dryRun, isRequired: true }),
+        answer: () => reply.code(204).send(),
+      })
+    },
+  })
+
+  addEndpoint(app, {
+    method: 'POST',
+    url: '/associations::batchGet',
+    summary: 'Returns the associations of several resources',
+    permission: { operation: 'read', on: 'any' },
+    metric: 'associations.batch-get',
+    querystring: query('includeSchemas'),
+    body: searchBody,
+    response: { 207: associationResults },
+    errors: ['no_such_resource', 'invalid_association'],
+    handler: async (request, reply) => {
+      const { includeSchemas } = request.query
+      void reply.code(207)
+      return { results: request.body.map((search) => searchResult(route, request, search, includeSchemas)) }
+    },
+  })
+
+  addEndpoint(app, {
+    method: 'POST',
+    url: '/associations::batchMutate',
+    summary: 'Changes the associations of several resources, each independently of the others',
+    permission: { operation: 'write', on: 'any' },
+    metric: 'associations.batch-mutate',
+    querystring: query('context', 'dryRun'),
+    body: batchBody,
+    response: { 207: associationResults },
+    errors: ['no_such_resource', 'invalid_association'],
+    handler: async (request, reply) =>
+      route.onLeader(request, reply, REGISTER_MESSAGES, async () => {
+        const results: Awaited<ReturnType<typeof mutationResult>>[] = []
+        // In sequence, so that each request sees what the earlier ones wrote.
+        for (const one of request.body) results.push(await mutationResult(route, request, one))
+        void reply.code(207)
+        return { results }
+      }),
+  })
 }
 
-type ChangeOptions = { readonly isCreate: boolean; readonly dryRun: boolean }
+type ChangeRequest = FastifyRequest<{ Querystring: { context?: string | undefined; dryRun: boolean } }>
 
-/** Also checks the permission on each subject. Throws a 403 error, and as `toAssociationRequest`. */
-function toRequest(
+/** Also checks the permission on each subject, and prepares the schemas. Rejects with a 403 error, and as `toAssociationRequest`. */
+async function toRequest(
   route: RouteContext,
-  request: FastifyRequest,
+  request: ChangeRequest,
   body: AssociationBody,
   options: ChangeOptions,
-): AssociationRequest {
+): Promise<AssociationRequest> {
   const context = contextOfRequest(request)
   const requested = toAssociationRequest(body, {
     ...options,
@@ -130,78 +227,37 @@ function toRequest(
   })
   const existing = associationsOfResource(route.view, requested.resourceId ?? '', requested)
   for (const { subject: named, associationType, schema } of requested.changes) {
-    const stored = existing.find((association) => association.associationType === associationType)
+    const stored = existing.find((one) => one.associationType === associationType)
     const subject = named ?? stored?.subject ?? defaultSubject(requested, associationType)
     request.rights.require(operationOn(subject, request, route.registry.decisionContext), subject)
-    if (schema) route.checkReferences(request, subject, schema.schema.references)
+    if (schema) await route.prepareSchema(request, subject, schema)
   }
   return requested
 }
 
-/** Registers the schemas of the request, then plans the associations again with those schemas and writes them. */
-async function change(
-  route: RouteContext,
-  requested: AssociationRequest,
-  options: ChangeOptions,
-  registered = new Map<string, object>(),
-): Promise<object> {
-  const { registry } = route
-  for (const { schema } of requested.changes)
-    if (schema) await registry.decisionContext.schemas.formats.load(schema.schema.type)
-  const plan = await registry.withDecisionContext((context) => planAssociations(context, requested, options))
-  if (options.dryRun) return response(requested, [], new Map())
-  for (const { associationType, registration } of plan.registrations) {
-    const { schema } = await registry.write((context) => decideRegister(context, registration), REGISTER_MESSAGES)
-    registered.set(associationType, {
-      subject: schema.subject,
-      ...toRegisterResponse(schema, { profile: route.profile, changed: true }),
-    })
-  }
-  const written = await registry.write((context) => {
-    const { associations } = planAssociations(context, requested, options)
-    const records = associations.map(
-      (association) => ({ kind: 'association', association, value: association }) as const,
-    )
-    return { records, answer: associations }
-  }, REGISTER_MESSAGES)
-  return response(requested, written, registered)
-}
-
-type ResourceOfResponse = Omit<AssociationRequest, 'changes'>
-
-function response(
-  { resourceName, resourceNamespace, resourceId, resourceType }: ResourceOfResponse,
-  associations: readonly Association[],
-  schemas: ReadonlyMap<string, object>,
-): object {
-  const listed = associations.map(({ subject, associationType, lifecycle }) => {
-    const schema = schemas.get(associationType)
-    return {
-      subject,
-      associationType,
-      lifecycle,
-      ...(schema ? { schema } : {}),
-    }
+function registeredSchemas(
+  { profile }: RouteContext,
+  { schemas }: ChangedAssociations,
+): ReadonlyMap<string, AssociatedSchema> {
+  const bodies = [...schemas].map(([type, schema]) => {
+    const body = { subject: schema.subject, ...toRegisterResponse(schema, { profile, changed: true }) }
+    return [type, body] as const
   })
-  return {
-    resourceName,
-    resourceNamespace,
-    ...(resourceId === undefined ? {} : { resourceId }),
-    resourceType,
-    ...(listed.length === 0 ? {} : { associations: listed }),
-  }
+  return new Map(bodies)
 }
 
-async function mutationResult(route: RouteContext, request: FastifyRequest, one: BatchRequest): Promise<object> {
-  const dryRun = isDryRun(request)
+async function mutationResult(route: RouteContext, request: ChangeRequest, one: BatchRequest) {
+  const { dryRun } = request.query
   try {
     const resource = checkResource(one, dryRun)
-    const schemas = new Map<string, object>()
-    for (const run of runsOf(one.associations ?? [])) await applyRun(route, request, one, run, schemas)
+    const schemas = new Map<string, AssociatedSchema>()
+    for (const run of runsOf(one.associations ?? [])) {
+      for (const [type, schema] of await applyRun(route, request, one, run)) schemas.set(type, schema)
+    }
     const associations = dryRun ? [] : associationsOfResource(route.view, resource.resourceId ?? '', resource)
-    return { result: response(resource, associations, schemas) }
+    return { result: toResourceResponse(resource, associations, schemas) }
   } catch (error) {
-    return { error: errorOf(route, error, 'Error while creating association: ') }
+    return { error: toBatchError(error, 'Error while creating association: ', route.profile) }
   }
 }
 
@@ -231,18 +287,20 @@ function runsOf(operations: readonly AssociationOperation[]): readonly (readonly
   return runs
 }
 
+/** Returns the schemas that were registered, by the type of their association. */
 async function applyRun(
   route: RouteContext,
-  request: FastifyRequest,
+  request: ChangeRequest,
   one: BatchRequest,
   run: readonly AssociationOperation[],
-  registered: Map<string, object>,
-): Promise<void> {
-  const dryRun = isDryRun(request)
+): Promise<ReadonlyMap<string, AssociatedSchema>> {
+  const { registry } = route
+  const { dryRun } = request.query
   if (run[0]?.opType !== 'DELETE') {
     const options = { isCreate: run[0]?.opType === 'CREATE', dryRun }
-    await change(route, toRequest(route, request, { ...one, associations: [...run] }, options), options, registered)
-    return
+    const requested = await toRequest(route, request, { ...one, associations: [...run] }, options)
+    const decide = (context: DecisionContext) => decideAssociations(context, requested, options)
+    return registeredSchemas(route, await registry.write(decide, REGISTER_MESSAGES))
   }
   const { resourceId = '', resourceType } = checkResource(one, dryRun)
   for (const { associationType, cascadeLifecycle } of run) {
@@ -250,19 +308,12 @@ async function applyRun(
     const cascade = cascadeLifecycle === true
     requireDeletion(request, associationsOfResource(route.view, resourceId, filter), cascade)
     const options = { cascade, dryRun, isRequired: false }
-    await route.registry.write(
-      (context) => decideDeleteAssociations(context, resourceId, filter, options),
-      REGISTER_MESSAGES,
-    )
+    await registry.write((context) => decideDeleteAssociations(context, resourceId, filter, options), REGISTER_MESSAGES)
   }
+  return new Map()
 }
 
-function searchResult(
-  route: RouteContext,
-  request: FastifyRequest,
-  search: SearchRequest,
-  withSchemas: boolean,
-): object {
+function searchResult(route: RouteContext, request: FastifyRequest, search: SearchRequest, withSchemas: boolean) {
   try {
     const { resourceName, resourceNamespace, resourceId } = search
     if (!resourceId && !resourceName)
@@ -296,9 +347,9 @@ function searchResult(
         version ? [[type, toSchemaResponse(version, { profile: route.profile })] as const] : [],
       ),
     )
-    return { result: response(resource as ResourceOfResponse, associations, schemas) }
+    return { result: toResourceResponse(resource, associations, schemas) }
   } catch (error) {
-    return { error: errorOf(route, error, 'Error while getting associations: ') }
+    return { error: toBatchError(error, 'Error while getting associations: ', route.profile) }
   }
 }
 
@@ -306,34 +357,6 @@ function searchResult(
 function invalidSearch(property: string, detail: string): Error {
   return new Error(`property: ${property}; detail: ${detail}`)
 }
-
-/**
- * Errors that an association can cause keep their code in a batch. As in Confluent's registry, all others are a 500.
- */
-function errorOf(route: RouteContext, error: unknown, prefix: string): object {
-  if (error instanceof RegistryError && KEPT_IN_BATCHES.has(error.code)) {
-    const body = registryErrorResponse(error, route.profile)?.body as {
-      readonly error_code: number
-      readonly message: string
-    }
-    return error.code === 'invalid_schema' ? { ...body, error_code: 42212 } : body
-  }
-  if (error instanceof HttpError && error.status === 403) return { error_code: 403, message: error.message }
-  return { error_code: 500, message: `${prefix}${error instanceof Error ? error.message : String(error)}` }
-}
-
-const KEPT_IN_BATCHES: ReadonlySet<string> = new Set([
-  'invalid_association',
-  'association_exists',
-  'association_for_subject_exists',
-  'strong_association_exists',
-  'association_frozen',
-  'no_active_version',
-  'reference_exists',
-  'invalid_schema',
-  'schema_too_large',
-  'incompatible_schema',
-])
 
 /** A cascading delete of a STRONG association hard-deletes the subject and so needs the `harddelete` permission. */
 function requireDeletion(request: FastifyRequest, associations: readonly StoredAssociation[], cascade: boolean): void {
@@ -343,51 +366,30 @@ function requireDeletion(request: FastifyRequest, associations: readonly StoredA
   if (associations.length === 0) request.rights.requireAny('delete')
 }
 
-function list(
+function page(
   route: RouteContext,
-  request: FastifyRequest,
+  request: FastifyRequest<{ Querystring: Page }>,
   associations: readonly StoredAssociation[],
-): readonly object[] {
+) {
   const isReadable = route.readable(request)
   const readable = associations.filter(({ subject }) => isReadable(subject))
-  return paginate(readable, queryOf(request), route.limits('schema')).map(toAssociationResponse)
+  return paginate(readable, request.query, route.limits('schema')).map(toAssociationResponse)
 }
 
-/** As in Confluent's registry, `frozen` is omitted if it has the default value of the lifecycle. */
-export function toAssociationResponse(association: StoredAssociation): object {
-  const { frozen, createTimestampMs, updateTimestampMs, ...members } = association
-  const isDefault = frozen === (association.lifecycle === 'STRONG')
-  return { ...members, ...(isDefault ? {} : { frozen }), createTs: createTimestampMs, updateTs: updateTimestampMs }
+type FilterQuery = {
+  readonly resourceType?: string | undefined
+  readonly associationType: readonly string[]
+  readonly lifecycle?: AssociationLifecycle | undefined
 }
 
-function filterIn(request: FastifyRequest): AssociationFilter {
-  const query = queryOf(request)
-  const lifecycle = stringParameter(query, 'lifecycle')
-  return {
-    resourceType: stringParameter(query, 'resourceType') || DEFAULT_RESOURCE_TYPE,
-    associationTypes: stringParameters(query, 'associationType'),
-    lifecycle: lifecycle === undefined ? undefined : lifecycleIn(lifecycle),
-  }
-}
-
-function lifecycleIn(word: string): AssociationLifecycle {
-  const lifecycle = LIFECYCLES.find((one) => one === word)
-  if (!lifecycle) throw new RegistryError('no_such_resource', 'HTTP 404 Not Found')
-  return lifecycle
-}
-
-function resourceIdIn(request: FastifyRequest): string {
-  return paramsOf(request)['resourceId'] ?? ''
+function filterOf({ resourceType, associationType, lifecycle }: FilterQuery): AssociationFilter {
+  return { resourceType: resourceType || DEFAULT_RESOURCE_TYPE, associationTypes: associationType, lifecycle }
 }
 
 /** The context of the path, otherwise that of the `context` query parameter. */
-function contextOfRequest(request: FastifyRequest): string {
-  const named = stringParameter(queryOf(request), 'context')
+function contextOfRequest(request: ChangeRequest): string {
+  const { context: named } = request.query
   const inPath = contextIn(request)
   if (paramsOf(request)['context'] !== undefined || named === undefined || named === '') return inPath
   return contextOf(named.endsWith(':') ? named : `:${toContext(named) ?? '.'}:`)
-}
-
-function isDryRun(request: FastifyRequest): boolean {
-  return booleanParameter(queryOf(request), 'dryRun')
 }

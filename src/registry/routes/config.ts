@@ -1,40 +1,73 @@
 import type { FastifyInstance } from 'fastify'
-import { z } from 'zod'
 import { contextOf } from '../../formats/qualified-subject.ts'
+import { addEndpoint } from '../../http/endpoint.ts'
 import { decideConfig, decideDeleteConfig } from '../commands/change-config.ts'
 import type { DecisionContext } from '../commands/decision-types.ts'
 import { configNotFound } from '../model/registry-error.ts'
 import { GLOBAL, type Subject, toSubject } from '../model/subject.ts'
-import { parseConfigUpdate } from '../model/subject-config.ts'
+import { type Config, configUpdateBody } from '../model/subject-config.ts'
 import { DELETE_CONFIG_MESSAGES, UPDATE_CONFIG_MESSAGES } from '../model/write-error-messages.ts'
 import { configInScope } from '../queries/effective-config.ts'
-import { booleanParameter, parseBody } from './parse-request.ts'
-import { queryOf, type RouteContext } from './route-context.ts'
+import { config, updatedConfig } from './entities.ts'
+import { query } from './query-parameters.ts'
+import type { RouteContext } from './route-context.ts'
 import { toConfigUpdateResponse } from './schema-response.ts'
-
-const bodySpec = z.record(z.string(), z.unknown())
 
 /** `/config`: the compatibility level and other settings: global, of a context or of a subject. */
 export function configRoutes(app: FastifyInstance, route: RouteContext): void {
-  for (const path of ['/config', '/config/:subject']) {
-    const of = path === '/config' ? 'top' : 'subject'
-    app.get(path, { config: { metric: `config.get-${of}` } }, async (request) =>
-      storedConfig(route, route.scope(request), booleanParameter(queryOf(request), 'defaultToGlobal')),
-    )
+  for (const url of ['/config', '/config/:subject'] as const) {
+    const scopeName = url === '/config' ? 'top' : 'subject'
 
-    app.put(path, { config: { metric: `config.update-${of}` } }, async (request, reply) => {
-      const scope = route.scope(request)
-      const update = parseConfigUpdate(parseBody(bodySpec, request.body))
-      // Without this check, an alias would give access to a subject that the principal may not read.
-      if (update.alias) request.rights.require('read', toSubject(update.alias, contextOf(scope ?? '')))
-      const decide = (context: DecisionContext) => decideConfig(context, scope, update)
-      return route.write(request, reply, { operation: UPDATE_CONFIG_MESSAGES, decide, answer: toConfigUpdateResponse })
+    addEndpoint(app, {
+      method: 'GET',
+      url,
+      summary: 'Returns the config',
+      permission: { operation: 'read', on: 'scope' },
+      metric: `config.get-${scopeName}`,
+      querystring: query('defaultToGlobal'),
+      response: { 200: config },
+      errors: ['subject_config_not_found'],
+      handler: async (request) => storedConfig(route, route.scope(request), request.query.defaultToGlobal),
     })
 
-    app.delete(path, { config: { metric: `config.delete-${of}` } }, async (request, reply) => {
-      const scope = route.scope(request)
-      const decide = (context: DecisionContext) => decideDeleteConfig(context, scope)
-      return route.write(request, reply, { operation: DELETE_CONFIG_MESSAGES, decide })
+    addEndpoint(app, {
+      method: 'PUT',
+      url,
+      summary: 'Sets the config',
+      permission: { operation: 'config', on: 'scope' },
+      metric: `config.update-${scopeName}`,
+      body: configUpdateBody,
+      response: { 200: updatedConfig },
+      errors: ['invalid_compatibility', 'invalid_rule_set', 'invalid_subject', 'not_permitted'],
+      handler: async (request, reply) => {
+        const scope = route.scope(request)
+        const update = request.body
+        // Without this check, an alias would give access to a subject that the principal may not read.
+        if (update.alias) request.rights.require('read', toSubject(update.alias, contextOf(scope ?? '')))
+        return route.write(request, reply, {
+          operation: UPDATE_CONFIG_MESSAGES,
+          decide: (context: DecisionContext) => decideConfig(context, scope, update),
+          answer: toConfigUpdateResponse,
+        })
+      },
+    })
+
+    addEndpoint(app, {
+      method: 'DELETE',
+      url,
+      summary: 'Deletes the config and returns it',
+      permission: { operation: 'config', on: 'scope' },
+      metric: `config.delete-${scopeName}`,
+      response: { 200: config },
+      errors: ['subject_not_found', 'not_permitted'],
+      handler: async (request, reply) => {
+        const scope = route.scope(request)
+        return route.write(request, reply, {
+          operation: DELETE_CONFIG_MESSAGES,
+          decide: (context: DecisionContext) => decideDeleteConfig(context, scope),
+          answer: (deleted) => deleted,
+        })
+      },
     })
   }
 }
@@ -43,7 +76,7 @@ export function configRoutes(app: FastifyInstance, route: RouteContext): void {
  * The config set for a scope, completed with the server's default level. The global scope always has a config. With
  * `effective`, the effective config. Throws `subject_config_not_found`.
  */
-function storedConfig(route: RouteContext, scope: Subject | null, effective: boolean): object {
+function storedConfig(route: RouteContext, scope: Subject | null, effective: boolean): Config {
   const { view, defaults } = route.registry.decisionContext
   if (effective) return configInScope(view, scope, defaults)
   const stored = view.config(scope)

@@ -1,8 +1,9 @@
-import type { ErrorResponse } from '../../http/http-error.ts'
+import { InvalidRequestError } from '../../http/endpoint.ts'
+import type { ErrorResponse, ErrorWire } from '../../http/http-error.ts'
 import { RegistryError, type RegistryErrorCode } from '../model/registry-error.ts'
 
 /** The error codes of the REST API. The HTTP status is the first three digits of the code, unless it is given. */
-const WIRE: Readonly<Record<RegistryErrorCode, number | readonly [errorCode: number, status: number]>> = {
+const NUMBERS: Readonly<Record<RegistryErrorCode, number | readonly [errorCode: number, status: number]>> = {
   subject_not_found: 40401,
   version_not_found: 40402,
   schema_not_found: 40403,
@@ -55,12 +56,49 @@ const WIRE: Readonly<Record<RegistryErrorCode, number | readonly [errorCode: num
   dek_generation_failed: 50070,
 }
 
-/** Converts a `RegistryError` to an HTTP response. Undefined for other errors, which `src/http` handles. */
-export function registryErrorResponse(error: unknown, profile: '7' | '8'): ErrorResponse | undefined {
+export const REGISTRY_ERROR_CODES = Object.fromEntries(
+  Object.entries(NUMBERS).map(([code, numbers]) => {
+    const [errorCode, status] = typeof numbers === 'number' ? [numbers, Math.floor(numbers / 100)] : numbers
+    return [code, { errorCode, status }]
+  }),
+) as Readonly<Record<RegistryErrorCode, ErrorWire>>
+
+/** The errors of an endpoint that registers a schema. */
+export const REGISTRATION_ERRORS = [
+  'incompatible_schema',
+  'invalid_schema',
+  'invalid_rule_set',
+  'invalid_subject',
+  'not_permitted',
+  'schema_too_large',
+] as const satisfies readonly RegistryErrorCode[]
+
+/** The errors of an endpoint that changes associations, which can register schemas. */
+export const ASSOCIATION_ERRORS = [
+  ...REGISTRATION_ERRORS,
+  'no_such_resource',
+  'association_not_found',
+  'association_exists',
+  'association_for_subject_exists',
+  'strong_association_exists',
+  'no_active_version',
+  'association_frozen',
+  'reference_exists',
+  'invalid_association',
+] as const satisfies readonly RegistryErrorCode[]
+
+/** Converts an error of the registry or an invalid request to an HTTP response. Undefined for other errors, which `src/http` handles. */
+export function registryErrorResponse(thrown: unknown, profile: '7' | '8'): ErrorResponse | undefined {
+  const error = thrown instanceof InvalidRequestError ? invalidBody(thrown) : thrown
   if (!(error instanceof RegistryError)) return undefined
-  const wire = WIRE[error.code]
-  const [errorCode, status] = typeof wire === 'number' ? [wire, Math.floor(wire / 100)] : wire
+  const { errorCode, status } = REGISTRY_ERROR_CODES[error.code]
   // Clients of version 7 compare this code with the HTTP status.
   const shown = error.code === 'incompatible_schema' && profile === '7' ? 409 : errorCode
   return { status, body: { error_code: shown, message: error.message } }
+}
+
+function invalidBody({ value, issues: [issue] }: InvalidRequestError): RegistryError {
+  if (value === null) return new RegistryError('missing_body', 'The request body may not be empty')
+  const where = issue && issue.path.length > 0 ? `${issue.path.join('.')}: ` : ''
+  return new RegistryError('invalid_body', `Unrecognized request body: ${where}${issue?.message}`)
 }

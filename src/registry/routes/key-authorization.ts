@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { contextOf } from '../../formats/qualified-subject.ts'
 import { type Subject, toSubject } from '../model/subject.ts'
 import { operationOnKeys } from './acl-operations.ts'
-import { checkDekSubject, checkKekName } from './parse-key-request.ts'
+import { checkDekSubject, checkKekName } from './key-bodies.ts'
 import { contextIn, paramsOf, type RouteContext } from './route-context.ts'
 
 // A request for a DEK needs the permission for its operation on the KEK, and `read` on the subject whose data the DEK

@@ -1,18 +1,20 @@
+import type { ResponseBody } from '../../http/endpoint.ts'
 import type { DekWithMaterial } from '../dek/dek-registry.ts'
 import { type Kek, sortedEntries } from '../dek/key.ts'
+import type { dek as dekEntity, kek as kekEntity, testedKek } from './entities.ts'
 
 /** A KEK (Confluent's entity `Kek`). Members without a value are omitted. */
-export function kekResponse({ timestampMs, deleted, ...kek }: Kek): object {
+export function kekResponse({ timestampMs, deleted, ...kek }: Kek): ResponseBody<typeof kekEntity> {
   return { ...kekMembers(kek), ts: timestampMs, ...(deleted ? { deleted: true } : {}) }
 }
 
 /** The response of `POST …/keks/{name}/test`: the stored record of the KEK. */
-export function testedKekResponse({ timestampMs, offset, deleted, ...kek }: Kek): object {
+export function testedKekResponse({ timestampMs, offset, deleted, ...kek }: Kek): ResponseBody<typeof testedKek> {
   return { ...kekMembers(kek), type: 'KEK', deleted, offset, ts: timestampMs }
 }
 
 /** A DEK (Confluent's entity `Dek`). It includes the raw key if the registry could decrypt it. */
-export function dekResponse({ dek, keyMaterial }: DekWithMaterial): object {
+export function dekResponse({ dek, keyMaterial }: DekWithMaterial): ResponseBody<typeof dekEntity> {
   const { kekName, subject, version, algorithm, encryptedKeyMaterial, timestampMs, deleted } = dek
   return {
     kekName,
@@ -33,6 +35,6 @@ function kekMembers({
   kmsProps,
   doc,
   shared,
-}: Omit<Kek, 'timestampMs' | 'offset' | 'deleted'>): object {
+}: Omit<Kek, 'timestampMs' | 'offset' | 'deleted'>) {
   return { name, kmsType, kmsKeyId, kmsProps: sortedEntries(kmsProps), ...(doc === undefined ? {} : { doc }), shared }
 }

@@ -9,7 +9,7 @@ import { LIFECYCLES } from '../model/association.ts'
 import { optionalBooleanSpec, optionalTextSpec, optionalWordSpec, textSpec } from '../model/jackson-coercion.ts'
 import { invalidAssociation } from '../model/registry-error.ts'
 import type { Subject } from '../model/subject.ts'
-import { parseBody, parseSchemaBody, schemaSpec } from './parse-request.ts'
+import { schemaBody } from './request-bodies.ts'
 
 export const DEFAULT_RESOURCE_TYPE = 'topic'
 const ASSOCIATION_TYPES = ['key', 'value']
@@ -21,7 +21,7 @@ const changeSpec = z.object({
   associationType: optionalTextSpec,
   lifecycle: lifecycleSpec,
   frozen: optionalBooleanSpec,
-  schema: schemaSpec.nullish(),
+  schema: schemaBody.nullish(),
   normalize: optionalBooleanSpec,
 })
 const operationSpec = changeSpec.extend({
@@ -34,33 +34,27 @@ const resourceSpec = z.object({
   resourceId: optionalTextSpec,
   resourceType: optionalTextSpec,
 })
-const requestSpec = resourceSpec.extend({ associations: z.array(changeSpec).nullish() })
-const batchSpec = z.object({
-  requests: z.array(resourceSpec.extend({ associations: z.array(operationSpec).nullish() })).nullish(),
-})
-const searchSpec = z.object({
-  requests: z
-    .array(resourceSpec.extend({ associationTypes: z.array(textSpec).nullish(), lifecycle: lifecycleSpec }))
-    .nullish(),
-})
+export const associationBody = resourceSpec
+  .extend({ associations: z.array(changeSpec).nullish() })
+  .meta({ id: 'AssociationRequest' })
+export const batchBody = z
+  .object({ requests: z.array(resourceSpec.extend({ associations: z.array(operationSpec).nullish() })).nullish() })
+  .transform(({ requests }) => requireSome(requests))
+  .meta({ id: 'AssociationBatch' })
+export const searchBody = z
+  .object({
+    requests: z
+      .array(resourceSpec.extend({ associationTypes: z.array(textSpec).nullish(), lifecycle: lifecycleSpec }))
+      .nullish(),
+  })
+  .transform(({ requests }) => requireSome(requests))
+  .meta({ id: 'AssociationSearch' })
 
-export type AssociationBody = z.infer<typeof requestSpec>
+/** Only the types of the members are checked; `toAssociationRequest` checks their values. */
+export type AssociationBody = z.infer<typeof associationBody>
 export type AssociationOperation = z.infer<typeof operationSpec>
-export type BatchRequest = NonNullable<z.infer<typeof batchSpec>['requests']>[number]
-export type SearchRequest = NonNullable<z.infer<typeof searchSpec>['requests']>[number]
-
-/** Checks only the types of the members; `toAssociationRequest` checks their values. Throws as `parseBody`. */
-export function parseAssociationBody(body: unknown): AssociationBody {
-  return parseBody(requestSpec, body)
-}
-
-export function parseBatch(body: unknown): readonly BatchRequest[] {
-  return requireSome(parseBody(batchSpec, body).requests)
-}
-
-export function parseSearch(body: unknown): readonly SearchRequest[] {
-  return requireSome(parseBody(searchSpec, body).requests)
-}
+export type BatchRequest = z.infer<typeof batchBody>[number]
+export type SearchRequest = z.infer<typeof searchBody>[number]
 
 function requireSome<Item>(requests: readonly Item[] | null | undefined): readonly Item[] {
   if (!requests || requests.length === 0) throw invalidAssociation('requests', 'cannot be null or empty')
@@ -107,7 +101,7 @@ function toChange(resource: Resource, sent: z.infer<typeof changeSpec>, options:
     associationType: checkAssociationType(sent.associationType),
     lifecycle: sent.lifecycle ?? undefined,
     frozen: sent.frozen ?? undefined,
-    schema: sent.schema ? { ...parseSchemaBody(sent.schema), normalize: sent.normalize ?? false } : undefined,
+    schema: sent.schema ? { ...sent.schema, normalize: sent.normalize ?? false } : undefined,
   }
   const change = isCreate ? withDefaults(requested, true) : requested
   const { lifecycle } = change

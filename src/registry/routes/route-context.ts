@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ParsedSchema } from '../../formats/format.ts'
+import type { OffloadableSchema } from '../../compatibility-worker/offloadable-schema.ts'
 import { contextOf, DEFAULT_CONTEXT } from '../../formats/qualified-subject.ts'
 import type { SchemaReference } from '../../formats/references.ts'
 import type { SchemaTags } from '../../formats/tags.ts'
-import type { DecisionResults } from '../commands/decision-results.ts'
 import type { Decision, DecisionContext } from '../commands/decision-types.ts'
 import type { Forwarder } from '../leadership/forwarder.ts'
 import { RegistryError } from '../model/registry-error.ts'
@@ -18,31 +17,27 @@ import {
   toContext,
   toSubject,
 } from '../model/subject.ts'
-import type { WriteErrorMessages } from '../model/write-error-messages.ts'
+import { type WriteErrorMessages, withMissingRight } from '../model/write-error-messages.ts'
 import type { Registry } from '../registry.ts'
 import type { RegistryValues } from '../settings.ts'
 import type { RegistryView } from '../store/registry-view.ts'
 import { operationOn } from './acl-operations.ts'
-import {
-  booleanParameter,
-  formatParameter,
-  type PageLimits,
-  parseSchemaBody,
-  type Query,
-  type SchemaBody,
-  stringParameter,
-  stringParameters,
-} from './parse-request.ts'
+import type { PageLimits } from './query-parameters.ts'
+import type { SchemaBody } from './request-bodies.ts'
 import type { ResponseProfile, SchemaResponseOptions } from './schema-response.ts'
 
 /** A write request: the decision to make, and how to build the response body from its answer. */
-export type Write<Answer> = {
+export type Write<Answer, Body = Answer> = {
   readonly operation: WriteErrorMessages
-  readonly decide: (context: DecisionContext) => Decision<Answer>
-  /** Builds the response body. Default: the answer of the decision. */
-  readonly answer?: (written: Answer) => unknown
-  /** Worker results that the request has already obtained. */
-  readonly results?: DecisionResults
+  readonly decide: (context: DecisionContext) => Decision<Answer> | Promise<Decision<Answer>>
+  /** Builds the response body. */
+  readonly answer: (written: Answer) => Body | Promise<Body>
+}
+
+export type SchemaQuery = {
+  readonly format?: string | undefined
+  readonly findTags?: readonly string[]
+  readonly referenceFormat?: string | undefined
 }
 
 /** Helpers that the routes of all resources share. */
@@ -61,11 +56,6 @@ export class RouteContext {
 
   get view(): RegistryView {
     return this.registry.decisionContext.view
-  }
-
-  /** Marks the request as cacheable: its response depends only on the current registry state. */
-  markCacheable(request: FastifyRequest): void {
-    request.revision = this.view.revision
   }
 
   /** Sets the ETag of the response to the current revision. Returns true if the client already has that revision. */
@@ -153,40 +143,46 @@ export class RouteContext {
     check(subject, references)
   }
 
-  /** The subject of the `subject` query parameter, with its alias resolved; without it, the context of the path. */
-  queriedSubject(request: FastifyRequest): Subject | undefined {
-    const named = stringParameter(queryOf(request), 'subject')
+  /** A subject that the query names, with its alias resolved; without a name, the context of the path. */
+  queriedSubject(request: FastifyRequest, named: string | undefined): Subject | undefined {
     const context = contextIn(request)
     if (named !== undefined && named !== '') return this.resolveAlias(toSubject(named, context))
     return contextSubject(context) ?? undefined
   }
 
   /** The subject prefix of a list request, within the path's context. `defaultPrefix` applies outside a context. */
-  prefix(request: FastifyRequest, defaultPrefix: string): string {
+  prefix(request: FastifyRequest, named: string | undefined, defaultPrefix: string): string {
     const context = contextIn(request)
-    const named = stringParameter(queryOf(request), 'subjectPrefix')
     return context === DEFAULT_CONTEXT ? (named ?? defaultPrefix) : toSubject(named ?? '', context)
   }
 
   /**
-   * Reads the options of a schema response from the query: `format` (ignored if the schema type does not support it),
-   * `findTags` and `referenceFormat`. With a `format`, throws a 403 error if the principal may not read a referenced
-   * subject.
+   * The options of a schema response: `format` (ignored if the schema type does not support it), `findTags` and
+   * `referenceFormat`. With a `format`, throws a 403 error if the principal may not read a referenced subject. A promise only if
+   * the schema has to be parsed.
    */
-  async responseOptions(
+  responseOptions(
     request: FastifyRequest,
     version: SchemaVersion,
-    query = queryOf(request),
+    query: SchemaQuery,
+  ): SchemaResponseOptions | Promise<SchemaResponseOptions> {
+    const { format, findTags, referenceFormat } = query
+    if (format || findTags?.length) return this.#parsedResponseOptions(request, version, query)
+    return { profile: this.profile, qualified: isQualified(referenceFormat) }
+  }
+
+  async #parsedResponseOptions(
+    request: FastifyRequest,
+    version: SchemaVersion,
+    { format, findTags: wanted = [], referenceFormat }: SchemaQuery,
   ): Promise<SchemaResponseOptions> {
-    const format = formatParameter(query)
     // Other formats can include the text of referenced schemas.
     if (format) this.checkReferences(request, version.subject, version.content.references)
-    const wanted = stringParameters(query, 'findTags').flatMap((words) => words.split(','))
     const formatted = format ? await this.#withParsedSchema(version, (schema) => schema.formatted(format)) : undefined
     const tags = wanted.length > 0 ? await this.#withParsedSchema(version, (schema) => schema.tags()) : undefined
     return {
       profile: this.profile,
-      qualified: stringParameter(query, 'referenceFormat')?.toLowerCase() === 'qualified',
+      qualified: isQualified(referenceFormat),
       ...(formatted === undefined ? {} : { text: formatted }),
       ...(tags === undefined ? {} : { tags: tags.filter((one) => isWanted(one, wanted)) }),
     }
@@ -196,46 +192,46 @@ export class RouteContext {
    * Handles a write request: on this instance if it is the leader, otherwise by forwarding it to the leader. A
    * forwarded request is answered after this instance has read what the leader wrote.
    */
-  async write<Answer>(
+  async write<Answer, Body>(
     request: FastifyRequest,
     reply: FastifyReply,
-    { operation, decide, answer = (written) => written, results }: Write<Answer>,
-  ): Promise<unknown> {
-    return this.onLeader(request, reply, operation, async () =>
-      answer(await this.registry.write(decide, operation, results)),
-    )
+    { operation, decide, answer }: Write<Answer, Body>,
+  ): Promise<Body | FastifyReply> {
+    return this.onLeader(request, reply, operation, async () => answer(await this.registry.write(decide, operation)))
   }
 
   /** Runs `act` if this instance is the leader, otherwise forwards the request, as `write` does. */
-  async onLeader(
+  async onLeader<Body>(
     request: FastifyRequest,
     reply: FastifyReply,
     operation: WriteErrorMessages,
-    act: () => Promise<unknown>,
-  ): Promise<unknown> {
+    act: () => Promise<Body>,
+  ): Promise<Body | FastifyReply> {
     const { registry } = this
     const { leadership } = registry
     registry.checkStore()
     if (leadership.writer()) return act()
-    const { status, type, text: body } = await this.#forwarder.forward(leadership.leaderUrl(), request, operation)
-    if (status < 300) await registry.refresh()
+    const {
+      status,
+      type,
+      text: body,
+    } = await this.#forwarder.forward(
+      leadership.leaderUrl(),
+      request,
+      withMissingRight(operation, leadership.problem()),
+    )
+    if (status < 300) await registry.refresh(operation)
     return reply
       .code(status)
       .type(type ?? request.responseType)
       .send(body === '' ? undefined : body)
   }
 
-  /** Parses the body, checks access to the referenced subjects and loads the code of the schema type. */
-  async readSchemaBody(request: FastifyRequest, subject: Subject): Promise<SchemaBody> {
-    const body = parseSchemaBody(request.body)
-    this.checkReferences(request, subject, body.schema.references)
-    await this.registry.decisionContext.schemas.formats.load(body.schema.type)
-    return body
-  }
-
-  /** Loads the code of the version's schema type. Await it before parsing the schema. */
-  loadFormatOf({ content }: SchemaVersion): Promise<void> {
-    return this.registry.decisionContext.schemas.formats.load(content.type)
+  /** Checks access to the subjects that the sent schema references, and its type. A promise only if the type has to be loaded. */
+  prepareSchema(request: FastifyRequest, subject: Subject, { schema }: SchemaBody): void | Promise<void> {
+    const { formats } = this.registry.decisionContext.schemas
+    this.checkReferences(request, subject, schema.references)
+    if (!formats.isLoaded(schema.type)) return formats.load(schema.type)
   }
 
   #named(request: FastifyRequest): Subject {
@@ -256,20 +252,22 @@ export class RouteContext {
     return scope
   }
 
-  async #withParsedSchema<Result>(version: SchemaVersion, use: (schema: ParsedSchema) => Result): Promise<Result> {
-    await this.loadFormatOf(version)
-    return this.registry.withDecisionContext(({ schemas, view, results }) =>
-      use(schemas.parseStored(view, version.subject, version.content, results)),
+  #withParsedSchema<Result>(
+    { subject, content }: SchemaVersion,
+    use: (schema: OffloadableSchema) => Promise<Result>,
+  ): Promise<Result> {
+    return this.registry.withDecisionContext(async ({ schemas, view }) =>
+      use(await schemas.parse(view, subject, content, 'loose')),
     )
   }
 }
 
-function isWanted({ tags }: SchemaTags, wanted: readonly string[]): boolean {
-  return wanted.includes('*') || tags.some((tag) => wanted.includes(tag))
+function isQualified(referenceFormat: string | undefined): boolean {
+  return referenceFormat?.toLowerCase() === 'qualified'
 }
 
-export function queryOf(request: FastifyRequest): Query {
-  return request.query as Query
+function isWanted({ tags }: SchemaTags, wanted: readonly string[]): boolean {
+  return wanted.includes('*') || tags.some((tag) => wanted.includes(tag))
 }
 
 export function paramsOf(request: FastifyRequest): Readonly<Record<string, string | undefined>> {
@@ -282,10 +280,4 @@ export function contextIn(request: FastifyRequest): string {
   const found = toContext(context)
   if (found === undefined) throw new RegistryError('invalid_context', `Context name can't contain ':': ${context}`)
   return found
-}
-
-/** Reads `deleted` and `deletedOnly` from the query. `deletedOnly` takes precedence. */
-export function versionFilterIn(query: Query): 'live' | 'all' | 'deleted' {
-  if (booleanParameter(query, 'deletedOnly')) return 'deleted'
-  return booleanParameter(query, 'deleted') ? 'all' : 'live'
 }

@@ -1,10 +1,12 @@
 import { contextOf } from '../../formats/qualified-subject.ts'
 import type { SchemaReference } from '../../formats/references.ts'
 import type { SchemaTags } from '../../formats/tags.ts'
+import type { ResponseBody } from '../../http/endpoint.ts'
 import type { SchemaContent, SchemaVersion } from '../model/schema.ts'
 import { toSubject } from '../model/subject.ts'
 import type { Config } from '../model/subject-config.ts'
 import type { StoredSchema } from '../store/registry-record.ts'
+import type { registeredSchema, schema, schemaById, updatedConfig } from './entities.ts'
 
 /** The Confluent version that responses match: up to 7.9, or 8.0 and later. */
 export type ResponseProfile = '7' | '8'
@@ -20,7 +22,7 @@ export type SchemaResponseOptions = {
 }
 
 /** A version of a subject (Confluent's entity `Schema`). Members without a value are omitted. */
-export function toSchemaResponse(version: SchemaVersion, options: SchemaResponseOptions): object {
+export function toSchemaResponse(version: SchemaVersion, options: SchemaResponseOptions): ResponseBody<typeof schema> {
   return {
     subject: version.subject,
     version: version.version,
@@ -41,7 +43,7 @@ export function toSchemaResponse(version: SchemaVersion, options: SchemaResponse
 export function toSchemaByIdResponse(
   version: SchemaVersion,
   options: SchemaResponseOptions & { readonly withSubject: boolean; readonly maxId: number | undefined },
-): object {
+): ResponseBody<typeof schemaById> {
   return {
     ...(options.withSubject ? { subject: version.subject, version: version.version } : {}),
     ...membersOfProfile8(options, { guid: version.content.guid }),
@@ -58,7 +60,7 @@ export function toSchemaByIdResponse(
 export function toRegisterResponse(
   schema: StoredSchema,
   options: SchemaResponseOptions & { readonly changed: boolean },
-): object {
+): ResponseBody<typeof registeredSchema> {
   if (options.profile === '7' && !options.changed) return { id: schema.id }
   return {
     id: schema.id,
@@ -71,19 +73,19 @@ export function toRegisterResponse(
 }
 
 /** The response of `PUT /config`, where the level is named `compatibility` instead of `compatibilityLevel`. */
-export function toConfigUpdateResponse({ compatibilityLevel, ...rest }: Config): object {
+export function toConfigUpdateResponse({ compatibilityLevel, ...rest }: Config): ResponseBody<typeof updatedConfig> {
   return { ...rest, ...(compatibilityLevel === undefined ? {} : { compatibility: compatibilityLevel }) }
 }
 
-function membersOfProfile8(options: SchemaResponseOptions, members: object): object {
+function membersOfProfile8<Members extends object>(options: SchemaResponseOptions, members: Members): Partial<Members> {
   return options.profile === '8' ? members : {}
 }
 
-function typeMember({ type }: SchemaContent, options: SchemaResponseOptions): object {
+function typeMember({ type }: SchemaContent, options: SchemaResponseOptions) {
   return options.profile === '8' || type !== 'AVRO' ? { schemaType: type } : {}
 }
 
-function optionalMembers({ content, subject }: StoredSchema, options: SchemaResponseOptions): object {
+function optionalMembers({ content, subject }: StoredSchema, options: SchemaResponseOptions) {
   const { references, metadata, ruleSet } = content
   return {
     ...(references.length === 0
@@ -98,11 +100,14 @@ function qualified(reference: SchemaReference, context: string): SchemaReference
   return { ...reference, subject: toSubject(reference.subject, context) }
 }
 
-function tagsMember({ extra }: SchemaVersion, options: SchemaResponseOptions): object {
-  const tags = options.tags ?? extra['schemaTags']
+function tagsMember(
+  { extra }: SchemaVersion,
+  options: SchemaResponseOptions,
+): { readonly schemaTags?: readonly SchemaTags[] } {
+  const tags = options.tags ?? (extra['schemaTags'] as readonly SchemaTags[] | undefined)
   return Array.isArray(tags) && tags.length > 0 ? { schemaTags: tags } : {}
 }
 
-function recordMembers({ timestampMs, deleted }: SchemaVersion): object {
+function recordMembers({ timestampMs, deleted }: SchemaVersion) {
   return { ts: timestampMs, ...(deleted ? { deleted: true } : {}) }
 }

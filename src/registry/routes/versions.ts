@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { addEndpoint, type ResponseBody } from '../../http/endpoint.ts'
 import { decideTags } from '../commands/change-tags.ts'
 import type { DecisionContext } from '../commands/decision-types.ts'
 import { decideDeleteVersion } from '../commands/delete-schema.ts'
@@ -13,116 +15,190 @@ import { subjectNotFound } from '../model/registry-error.ts'
 import type { RuleSet } from '../model/rule-set.ts'
 import type { SchemaVersion } from '../model/schema.ts'
 import { DELETE_VERSION_MESSAGES, REGISTER_MESSAGES } from '../model/write-error-messages.ts'
-import { findVersion } from '../queries/schema-lookup.ts'
+import { findVersion, type VersionSelector } from '../queries/schema-lookup.ts'
 import { findInAnyContext, matchesVersionFilter } from '../queries/schema-search.ts'
-import {
-  booleanParameter,
-  formatParameter,
-  paginate,
-  parseTagsUpdate,
-  parseVersion,
-  type Query,
-} from './parse-request.ts'
-import { paramsOf, queryOf, type RouteContext, versionFilterIn } from './route-context.ts'
+import { registeredSchema, schema, schemaText } from './entities.ts'
+import { REGISTRATION_ERRORS } from './error-response.ts'
+import { paginate, query, versionFilter } from './query-parameters.ts'
+import { schemaBody, tagsBody, versionInPath } from './request-bodies.ts'
+import type { RouteContext, SchemaQuery } from './route-context.ts'
 import { toRegisterResponse, toSchemaResponse } from './schema-response.ts'
 
 const VERSION = '/subjects/:subject/versions/:version'
 
 /** `/subjects/{subject}/versions`: registers, reads and deletes versions. */
 export function versionRoutes(app: FastifyInstance, route: RouteContext): void {
-  app.get('/subjects/:subject/versions', { config: { metric: 'subjects.versions.list' } }, async (request) => {
-    const query = queryOf(request)
-    const subject = route.subject(request)
-    const negative = booleanParameter(query, 'deletedAsNegative')
-    const versions = route.view
-      .versions(subject)
-      .filter(matchesVersionFilter(negative ? 'all' : versionFilterIn(query)))
-    if (versions.length === 0) throw subjectNotFound(subject)
-    const numbers = versions.map(({ version, deleted }) => (negative && deleted ? -version : version))
-    return paginate(numbers, query, route.limits('subject.version'))
+  addEndpoint(app, {
+    method: 'GET',
+    url: '/subjects/:subject/versions',
+    summary: 'Lists the versions of a subject',
+    permission: { operation: 'read', on: 'subject' },
+    metric: 'subjects.versions.list',
+    querystring: query('deleted', 'deletedOnly', 'deletedAsNegative', 'offset', 'limit'),
+    response: { 200: z.array(z.number().int()) },
+    errors: ['subject_not_found'],
+    handler: async (request) => {
+      const { deletedAsNegative: negative, ...filter } = request.query
+      const subject = route.subject(request)
+      const versions = route.view
+        .versions(subject)
+        .filter(matchesVersionFilter(negative ? 'all' : versionFilter(filter)))
+      if (versions.length === 0) throw subjectNotFound(subject)
+      const numbers = versions.map(({ version, deleted }) => (negative && deleted ? -version : version))
+      return paginate(numbers, filter, route.limits('subject.version'))
+    },
   })
 
-  app.post(
-    '/subjects/:subject/versions',
-    { config: { metric: 'subjects.versions.register' } },
-    async (request, reply) => {
-      const query = queryOf(request)
-      formatParameter(query)
-      const sent = await route.readSchemaBody(request, route.subject(request))
+  addEndpoint(app, {
+    method: 'POST',
+    url: '/subjects/:subject/versions',
+    summary: 'Registers a schema under a subject',
+    permission: { operation: 'write', on: 'subject' },
+    metric: 'subjects.versions.register',
+    querystring: query('normalize', 'force', 'format', 'findTags', 'referenceFormat'),
+    body: schemaBody,
+    response: { 200: registeredSchema },
+    errors: REGISTRATION_ERRORS,
+    handler: async (request, reply) => {
+      const { normalize, force } = request.query
+      await route.prepareSchema(request, route.subject(request), request.body)
       const registration: Registration = {
-        ...sent,
-        schema: withDekRegistryDefaults(route, sent.schema),
+        ...request.body,
+        schema: withDekRegistryDefaults(route, request.body.schema),
         subject: route.subject(request),
-        normalize: booleanParameter(query, 'normalize'),
-        force: booleanParameter(query, 'force'),
+        normalize,
+        force,
       }
-      const answer = (registered: RegisteredSchemaResult) => answerRegistered(route, request, registered, query)
+      const answer = (registered: RegisteredSchemaResult) => registerResponse(route, request, registered, request.query)
       // A schema that is already registered is returned without involving the leader.
       const { revision } = route.view
-      const results = route.registry.newDecisionResults()
-      const registered = await route.registry.withDecisionContext(
-        (context) => findRegistered(context, registration),
-        results,
-      )
-      if (registered) {
-        request.revision = revision
-        return answer({ schema: registered, changed: false })
-      }
+      const registered = await route.registry.withDecisionContext((context) => findRegistered(context, registration))
+      if (registered) return await answer({ schema: registered, changed: false })
       const decide = (context: DecisionContext) => decideRegister(context, registration, revision)
-      return route.write(request, reply, { operation: REGISTER_MESSAGES, decide, answer, results })
+      return route.write(request, reply, { operation: REGISTER_MESSAGES, decide, answer })
     },
-  )
-
-  app.get(VERSION, { config: { metric: 'subjects.versions.get-schema' } }, async (request) => {
-    route.markCacheable(request)
-    const version = versionIn(route, request)
-    return toSchemaResponse(version, await route.responseOptions(request, version))
   })
 
-  app.get(`${VERSION}/schema`, { config: { metric: 'subjects.versions.get-schema.only' } }, async (request, reply) => {
-    const version = versionIn(route, request)
-    const { text = version.content.text } = await route.responseOptions(request, version)
-    return reply.type(request.responseType).send(text)
+  addEndpoint(app, {
+    method: 'GET',
+    url: VERSION,
+    summary: 'Returns a version of a subject',
+    permission: { operation: 'read', on: 'subject' },
+    metric: 'subjects.versions.get-schema',
+    params: versionInPath,
+    querystring: query('deleted', 'format', 'findTags', 'referenceFormat'),
+    response: { 200: schema },
+    errors: ['subject_not_found', 'version_not_found', 'invalid_version', 'invalid_schema'],
+    handler: async (request) => {
+      const version = requestedVersion(route, request)
+      return toSchemaResponse(version, await route.responseOptions(request, version, request.query))
+    },
   })
 
-  app.get(`${VERSION}/referencedby`, { config: { metric: 'subjects.versions.list-schema-refs' } }, async (request) => {
-    const query = queryOf(request)
-    const { subject, version } = versionIn(route, request)
-    const isReadable = route.readable(request)
-    const ids = route.view
-      .referrers(subject, version)
-      .filter(matchesVersionFilter(versionFilterIn(query)))
-      .filter((referrer) => isReadable(referrer.subject))
-      .map(({ id }) => id)
-    return paginate(
-      [...new Set(ids)].sort((a, b) => a - b),
-      query,
-      route.limits('subject.version'),
-    )
+  addEndpoint(app, {
+    method: 'GET',
+    url: `${VERSION}/schema`,
+    summary: 'Returns the text of a version',
+    permission: { operation: 'read', on: 'subject' },
+    metric: 'subjects.versions.get-schema.only',
+    params: versionInPath,
+    querystring: query('deleted', 'format'),
+    response: { 200: schemaText },
+    errors: ['subject_not_found', 'version_not_found', 'invalid_version', 'invalid_schema'],
+    handler: async (request, reply) => {
+      const version = requestedVersion(route, request)
+      const { text = version.content.text } = await route.responseOptions(request, version, request.query)
+      return reply.type(request.responseType).send(text)
+    },
   })
 
-  app.post(`${VERSION}/tags`, { config: { metric: 'subjects.versions.modify.tags' } }, async (request, reply) => {
-    const subject = route.subject(request)
-    const selector = parseVersion(paramsOf(request)['version'] ?? '')
-    const update = withDekRegistryDefaults(route, parseTagsUpdate(request.body))
-    await route.loadFormatOf(versionIn(route, request))
-    const decide = (context: DecisionContext) => decideTags(context, subject, selector, update, route.permits(request))
-    const answer = (registered: RegisteredSchemaResult) =>
-      answerRegistered(route, request, { ...registered, changed: true }, {})
-    return route.write(request, reply, { operation: REGISTER_MESSAGES, decide, answer })
+  addEndpoint(app, {
+    method: 'GET',
+    url: `${VERSION}/referencedby`,
+    summary: 'Lists the IDs of the schemas that reference a version',
+    permission: { operation: 'read', on: 'subject' },
+    metric: 'subjects.versions.list-schema-refs',
+    params: versionInPath,
+    querystring: query('deleted', 'deletedOnly', 'offset', 'limit'),
+    response: { 200: z.array(z.number().int()) },
+    errors: ['subject_not_found', 'version_not_found', 'invalid_version'],
+    handler: async (request) => {
+      const { subject, version } = requestedVersion(route, request)
+      const isReadable = route.readable(request)
+      const ids = route.view
+        .referrers(subject, version)
+        .filter(matchesVersionFilter(versionFilter(request.query)))
+        .filter((referrer) => isReadable(referrer.subject))
+        .map(({ id }) => id)
+      return paginate(
+        [...new Set(ids)].sort((a, b) => a - b),
+        request.query,
+        route.limits('subject.version'),
+      )
+    },
   })
 
-  app.delete(
-    VERSION,
-    { config: { metric: 'subjects.versions.deleteSchemaVersion-schema' } },
-    async (request, reply) => {
+  addEndpoint(app, {
+    method: 'POST',
+    url: `${VERSION}/tags`,
+    summary: 'Registers a version with other tags, metadata or rules',
+    permission: { operation: 'write', on: 'subject' },
+    metric: 'subjects.versions.modify.tags',
+    params: versionInPath,
+    querystring: query('deleted'),
+    body: tagsBody,
+    response: { 200: registeredSchema },
+    errors: [
+      'subject_not_found',
+      'version_not_found',
+      'invalid_version',
+      'incompatible_schema',
+      'invalid_schema',
+      'invalid_rule_set',
+      'not_permitted',
+    ],
+    handler: async (request, reply) => {
       const subject = route.subject(request)
-      const selector = parseVersion(paramsOf(request)['version'] ?? '')
-      const permanent = booleanParameter(queryOf(request), 'permanent')
-      const decide = (context: DecisionContext) => decideDeleteVersion(context, subject, selector, permanent)
-      return route.write(request, reply, { operation: DELETE_VERSION_MESSAGES, decide })
+      const selector = request.params.version
+      const update = withDekRegistryDefaults(route, request.body)
+      return route.write(request, reply, {
+        operation: REGISTER_MESSAGES,
+        decide: (context: DecisionContext) => decideTags(context, subject, selector, update, route.permits(request)),
+        answer: (registered) => registerResponse(route, request, { ...registered, changed: true }, {}),
+      })
     },
-  )
+  })
+
+  addEndpoint(app, {
+    method: 'DELETE',
+    url: VERSION,
+    summary: 'Deletes a version and returns its number',
+    permission: { operation: 'delete', on: 'subject' },
+    metric: 'subjects.versions.deleteSchemaVersion-schema',
+    params: versionInPath,
+    querystring: query('permanent'),
+    response: { 200: z.number().int() },
+    errors: [
+      'subject_not_found',
+      'version_not_found',
+      'invalid_version',
+      'version_soft_deleted',
+      'version_not_soft_deleted',
+      'no_active_version',
+      'not_permitted',
+      'reference_exists',
+    ],
+    handler: async (request, reply) => {
+      const subject = route.subject(request)
+      const { version } = request.params
+      const { permanent } = request.query
+      return route.write(request, reply, {
+        operation: DELETE_VERSION_MESSAGES,
+        decide: (context: DecisionContext) => decideDeleteVersion(context, subject, version, permanent),
+        answer: (deleted) => deleted,
+      })
+    },
+  })
 }
 
 /** If the DEK registry is enabled, adds the KMS defaults to encryption rules. */
@@ -133,20 +209,22 @@ function withDekRegistryDefaults<Sent extends { readonly ruleSet: RuleSet | unde
   return route.settings['weir.dek.registry.enable'] ? { ...sent, ruleSet: withKmsDefaults(sent.ruleSet) } : sent
 }
 
-async function answerRegistered(
+async function registerResponse(
   route: RouteContext,
   request: FastifyRequest,
   { schema, changed }: RegisteredSchemaResult,
-  query: Query,
-): Promise<object> {
+  query: SchemaQuery,
+): Promise<ResponseBody<typeof registeredSchema>> {
   const stored = { ...schema, timestampMs: 0 }
   return toRegisterResponse(stored, { ...(await route.responseOptions(request, stored, query)), changed })
 }
 
-function versionIn(route: RouteContext, request: FastifyRequest): SchemaVersion {
-  const selector = parseVersion(paramsOf(request)['version'] ?? '')
-  const deleted = booleanParameter(queryOf(request), 'deleted')
+type VersionRequest = FastifyRequest<{ Params: { version: VersionSelector }; Querystring: { deleted: boolean } }>
+
+function requestedVersion(route: RouteContext, request: VersionRequest): SchemaVersion {
+  const { version } = request.params
+  const { deleted } = request.query
   return findInAnyContext(route.view, route.subject(request), route.permits(request), (subject) =>
-    findVersion(route.view, subject, selector, { deleted }),
+    findVersion(route.view, subject, version, { deleted }),
   )
 }

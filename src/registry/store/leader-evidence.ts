@@ -1,28 +1,34 @@
-import type { Broker } from '../../broker/broker.ts'
-import { BrokerError } from '../../broker/broker-error.ts'
+import type { Broker, ProducerIdentity } from '../../broker/broker.ts'
+import { isDenied } from '../../broker/broker-error.ts'
 
-// Every leader writes with the same transactional ID (`fencingId`). If the broker knows this ID, the topic once had
-// records, even if the topic and the committed offsets of the group were deleted since.
+// Every leader registers the same transactional ID. If the broker knows this ID, the topic once had records, even if the
+// topic and the committed offsets of the group were deleted since.
 
 /** Returns the reason why the topic cannot be empty, or undefined if there is no evidence that it had records. */
-export async function evidenceOfLeader(broker: Broker, fencingId: string): Promise<string | undefined> {
+export async function evidenceOfLeader(broker: Broker, transactionalId: string): Promise<string | undefined> {
   try {
-    const hasLed = await broker.hasTransactionalId(fencingId)
+    const hasLed = await broker.hasTransactionalId(transactionalId)
     return hasLed
-      ? `it had records: the broker knows the transactional ID '${fencingId}' of an earlier registry leader`
+      ? `it had records: the broker knows the transactional ID '${transactionalId}' of an earlier registry leader`
       : undefined
   } catch (error) {
-    // An instance that is not eligible as leader does not need the permission to describe transactional IDs.
-    if (error instanceof BrokerError && error.code === 'not_authorized') return undefined
+    // The registry needs no right on transactional IDs.
+    if (isDenied(error)) return undefined
     throw error
   }
 }
 
-/** Registers the transactional ID with the broker. Best effort: failures are ignored. */
-export async function rememberLeader(broker: Broker, fencingId: string): Promise<void> {
+/** Registers the transactional ID with the broker. Best effort: the registry works without this evidence. */
+export async function rememberLeader(broker: Broker, transactionalId: string): Promise<void> {
+  await registerLeader(broker, transactionalId).catch(() => undefined)
+}
+
+/** Registers the transactional ID, and returns its producer in a new epoch; undefined without the right to it. */
+export async function registerLeader(broker: Broker, transactionalId: string): Promise<ProducerIdentity | undefined> {
   try {
-    await (await broker.producer({ fencingId })).close()
-  } catch {
-    // The registry works without this evidence.
+    return await broker.newProducerIdentity(transactionalId)
+  } catch (error) {
+    if (isDenied(error)) return undefined
+    throw error
   }
 }

@@ -4,13 +4,13 @@ import { messageOf } from '../../common/errors.ts'
 import type { FormatType } from '../../formats/format.ts'
 import type { SchemaReference } from '../../formats/references.ts'
 import { type RuleSet, ruleSetSpec } from '../model/rule-set.ts'
-import { guidOf, toUuid } from '../model/schema.ts'
+import { guidOf, type SchemaContent, toUuid } from '../model/schema.ts'
 import { type Metadata, metadataSpec } from '../model/schema-metadata.ts'
 import { type Subject, toSubject } from '../model/subject.ts'
 import { toConfig } from '../model/subject-config.ts'
 import { associationKeyText, associationValue, toAssociationRecord } from './association-codec.ts'
 import { type RecordMembers, TENANT, toText } from './record-members.ts'
-import type { RecordedContent, RecordedSchema, RegistryRecord } from './registry-record.ts'
+import type { RegistryRecord, StoredSchema } from './registry-record.ts'
 
 export type RawRecord = { readonly key: Buffer; readonly value: Buffer | null }
 
@@ -74,9 +74,7 @@ export class UnreadableVersionError extends Error {
   }
 }
 
-export function noopRecord(): RawRecord {
-  return { key: Buffer.from('{"keytype":"NOOP","magic":0}'), value: null }
-}
+export const NOOP_KEY = '{"keytype":"NOOP","magic":0}'
 
 function plainKey(text: string) {
   if (!text.startsWith(PLAIN_KEY_START) || !text.endsWith(PLAIN_KEY_END)) return undefined
@@ -138,7 +136,7 @@ function subjectMember(subject: Subject | null): RecordMembers {
 }
 
 /** `schemaType` is omitted for AVRO, which all versions of Confluent's registry assume if it is absent. */
-function schemaValue({ subject, version, id, content, deleted, extra }: RecordedSchema): RecordMembers {
+function schemaValue({ subject, version, id, content, deleted, extra }: StoredSchema): RecordMembers {
   const { md5, ...unknown } = extra
   return {
     subject,
@@ -222,16 +220,14 @@ function unknownMembers(value: RecordMembers): RecordMembers {
   return Object.fromEntries(unknown.map((member) => [member, value[member]]))
 }
 
-/** The GUID of a content that consists of a text is computed later, because its MD5 takes a third of the time to decode a record. */
-function toContent(value: RecordMembers, md5: unknown): RecordedContent {
+function toContent(value: RecordMembers, md5: unknown): SchemaContent {
   const text = toText(value['schema'], 'schema')
   const references = value['references'] ? toReferences(value['references']) : NO_REFERENCES
   // A schema without its rules must not be served: clients would write what they have to encrypt.
   const metadata = value['metadata'] ? (parsed(metadataSpec, value['metadata'], 'metadata') as Metadata) : undefined
   const ruleSet = value['ruleSet'] ? (parsed(ruleSetSpec, value['ruleSet'], 'rule set') as RuleSet) : undefined
-  const isText = references.length === 0 && metadata === undefined && ruleSet === undefined
   return {
-    guid: typeof md5 === 'string' ? toUuid(md5) : isText ? undefined : guidOf({ text, references, metadata, ruleSet }),
+    guid: typeof md5 === 'string' ? toUuid(md5) : guidOf({ text, references, metadata, ruleSet }),
     type: (value['schemaType'] ?? 'AVRO') as FormatType,
     text,
     references,

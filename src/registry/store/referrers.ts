@@ -1,40 +1,39 @@
 import { contextOf } from '../../formats/qualified-subject.ts'
-import type { SchemaReference } from '../../formats/references.ts'
 import { type Subject, toSubject } from '../model/subject.ts'
+import type { StoredSchema } from './registry-record.ts'
 
-/** The rows of the versions whose references name a version, by that version. */
+type Place = Pick<StoredSchema, 'subject' | 'version'>
+
+/** Which versions reference a version. */
 export class Referrers {
-  readonly #rows = new Map<string, Set<number>>()
+  /** Key of the referenced version → key of each version that references it. */
+  readonly #places = new Map<string, Map<string, Place>>()
 
-  of(subject: Subject, version: number): Iterable<number> {
-    return this.#rows.get(placeKey(subject, version)) ?? []
+  of(subject: Subject, version: number): readonly Place[] {
+    return [...(this.#places.get(keyOf(subject, version))?.values() ?? [])]
   }
 
-  /** `subject` is that of the row, and `references` are those of its content. */
-  add(row: number, subject: Subject, references: readonly SchemaReference[]): void {
-    for (const reference of references) {
-      const key = referenceKey(subject, reference)
-      const rows = this.#rows.get(key) ?? new Set()
-      rows.add(row)
-      this.#rows.set(key, rows)
+  add({ subject, version, content }: StoredSchema): void {
+    for (const key of content.references.map((reference) => referencedKey(subject, reference))) {
+      const places = this.#places.get(key) ?? new Map<string, Place>()
+      this.#places.set(key, places.set(keyOf(subject, version), { subject, version }))
     }
   }
 
-  remove(row: number, subject: Subject, references: readonly SchemaReference[]): void {
-    for (const reference of references) {
-      const key = referenceKey(subject, reference)
-      const rows = this.#rows.get(key)
-      rows?.delete(row)
-      if (rows?.size === 0) this.#rows.delete(key)
+  remove({ subject, version, content }: StoredSchema): void {
+    for (const key of content.references.map((reference) => referencedKey(subject, reference))) {
+      const places = this.#places.get(key)
+      places?.delete(keyOf(subject, version))
+      if (places?.size === 0) this.#places.delete(key)
     }
   }
 }
 
-function placeKey(subject: Subject, version: number): string {
+function keyOf(subject: Subject, version: number): string {
   return `${version} ${subject}`
 }
 
 /** The subject of a reference is resolved in the context of the schema that contains the reference. */
-function referenceKey(subject: Subject, reference: SchemaReference): string {
-  return placeKey(toSubject(reference.subject, contextOf(subject)), reference.version)
+function referencedKey(subject: Subject, reference: { readonly subject: string; readonly version: number }): string {
+  return keyOf(toSubject(reference.subject, contextOf(subject)), reference.version)
 }

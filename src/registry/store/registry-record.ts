@@ -1,6 +1,6 @@
 import type { Mode } from '../../clients/registry-client.ts'
 import type { Association } from '../model/association.ts'
-import type { SchemaContent, SchemaVersion } from '../model/schema.ts'
+import type { SchemaVersion } from '../model/schema.ts'
 import type { Subject } from '../model/subject.ts'
 import type { Config } from '../model/subject-config.ts'
 
@@ -12,7 +12,7 @@ export type RegistryRecord =
       readonly kind: 'schema'
       readonly subject: Subject
       readonly version: number
-      readonly value: RecordedSchema | null
+      readonly value: StoredSchema | null
     }
   | { readonly kind: 'config'; readonly subject: Subject | null; readonly value: Config | null }
   | { readonly kind: 'mode'; readonly subject: Subject | null; readonly value: Mode | null }
@@ -27,10 +27,6 @@ export type RegistryRecord =
   | { readonly kind: 'none' }
 
 export type StoredSchema = Omit<SchemaVersion, 'timestampMs'>
-
-/** The GUID of a content that was read from the topic may not be computed yet. Such a content consists of a text. */
-export type RecordedContent = Omit<SchemaContent, 'guid'> & { readonly guid: string | undefined }
-export type RecordedSchema = Omit<StoredSchema, 'content'> & { readonly content: RecordedContent }
 
 export type AssociationKey = Pick<
   Association,

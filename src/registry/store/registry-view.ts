@@ -17,8 +17,8 @@ export interface RegistryView {
   latest(subject: Subject): SchemaVersion | undefined
   /** Whether the subject has a version that is not deleted. */
   isLive(subject: Subject): boolean
-  /** The versions with an ID, oldest record first. Each is created when it is read, because an ID can have very many. */
-  holders(context: string, id: number): Generator<SchemaVersion, void>
+  /** The versions with an ID, oldest record first. An iterator, because an ID can have very many. */
+  holders(context: string, id: number): IteratorObject<SchemaVersion>
   idOf(context: string, guid: string): number | undefined
   idMax(context: string): number
   subjects(): Iterable<Subject>

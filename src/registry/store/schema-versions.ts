@@ -1,127 +1,145 @@
-import type { FormatType } from '../../formats/format.ts'
-import type { SchemaVersion } from '../model/schema.ts'
+import { contextOf } from '../../formats/qualified-subject.ts'
+import type { SchemaContent, SchemaVersion } from '../model/schema.ts'
 import type { Subject } from '../model/subject.ts'
-import type { RecordedSchema } from './registry-record.ts'
-import { doubled, SchemaContents } from './schema-contents.ts'
+import type { RetiredIds } from './leader-claim.ts'
 
-type Extra = SchemaVersion['extra']
-const NO_EXTRA: Extra = Object.freeze({})
+/** The versions of a context by schema ID and by content. */
+type Context = {
+  /** Oldest record first. */
+  readonly byId: Map<number, SchemaVersion[]>
+  /** GUID → a version with the ID that the content has. */
+  readonly byGuid: Map<string, SchemaVersion>
+  idMax: number
+}
 
-/** How a version's only extra member `md5` is derived from its GUID. Records of Confluent's registry have it. */
-const NO_MD5 = 0
-const MD5_IS_GUID = 1
-const MD5_IS_DIGITS = 2
-
-/** The versions of all subjects, in arrays by row. The arrays have a fifth of the size of objects. */
+/**
+ * The versions of all subjects. A version is an immutable object; versions of a context with the same content share the
+ * object of the content.
+ */
 export class SchemaVersions {
-  readonly contents: SchemaContents
-  readonly #subjects: (Subject | undefined)[] = []
-  readonly #types: FormatType[] = []
-  #numbers = new Float64Array(16)
-  #ids = new Float64Array(16)
-  #timestamps = new Float64Array(16)
-  #contentRows = new Int32Array(16)
-  #deleted = new Uint8Array(16)
-  #md5 = new Uint8Array(16)
-  /** Only of versions that have extra members other than an `md5` that is derived from the GUID. */
-  readonly #extras = new Map<number, Extra>()
-  readonly #free: number[] = []
+  /** In ascending order. */
+  readonly #bySubject = new Map<Subject, SchemaVersion[]>()
+  readonly #contexts = new Map<string, Context>()
 
-  /** `textsMax`: maximum number of texts that are cached uncompressed. */
-  constructor(textsMax: number) {
-    this.contents = new SchemaContents(textsMax)
+  subjects(): IteratorObject<Subject> {
+    return this.#bySubject.keys()
   }
 
-  /** Adds a version. `contentRow` is a row of `contents`, acquired for it. */
-  add(stored: RecordedSchema, contentRow: number, timestampMs: number): number {
-    const row = this.#free.pop() ?? this.#subjects.length
-    if (row >= this.#ids.length) this.#grow()
-    this.#subjects[row] = stored.subject
-    this.#types[row] = stored.content.type
-    this.#numbers[row] = stored.version
-    this.#ids[row] = stored.id
-    this.#timestamps[row] = timestampMs
-    this.#contentRows[row] = contentRow
-    this.#deleted[row] = Number(stored.deleted)
-    this.#setExtra(row, stored)
-    return row
+  ofSubject(subject: Subject): readonly SchemaVersion[] {
+    return this.#bySubject.get(subject) ?? []
   }
 
-  /** Removes a version and releases its content. */
-  remove(row: number): void {
-    this.contents.release(this.#contentRows[row]!)
-    this.#subjects[row] = undefined
-    this.#extras.delete(row)
-    this.#free.push(row)
+  get(subject: Subject, version: number): SchemaVersion | undefined {
+    const versions = this.ofSubject(subject)
+    const found = versions[placeOf(versions, version)]
+    return found?.version === version ? found : undefined
   }
 
-  /** The version as it is now. Later changes and its removal do not change what was returned. */
-  get(row: number): SchemaVersion {
-    const content = this.contents.get(this.#contentRows[row]!, this.#types[row]!)
-    return {
-      subject: this.subject(row),
-      version: this.#numbers[row]!,
-      id: this.#ids[row]!,
-      content,
-      deleted: this.isDeleted(row),
-      timestampMs: this.#timestamps[row]!,
-      extra: this.#extras.get(row) ?? extraOf(this.#md5[row]!, content.guid),
+  /** The versions with an ID, oldest record first. */
+  ofId(context: string, id: number): readonly SchemaVersion[] {
+    return this.#contexts.get(context)?.byId.get(id) ?? []
+  }
+
+  /** A version with this content and the ID that the content has. */
+  ofContent(context: string, guid: string): SchemaVersion | undefined {
+    return this.#contexts.get(context)?.byGuid.get(guid)
+  }
+
+  idMax(context: string): number {
+    return this.#contexts.get(context)?.idMax ?? 0
+  }
+
+  /** The ID is not assigned to another schema later, also if no version has it. */
+  reserveId(context: string, id: number): void {
+    const found = this.#context(context)
+    found.idMax = Math.max(found.idMax, id)
+  }
+
+  /** By context, the largest ID that is reserved, where no version that `isKept` has it. */
+  retiredIds(isKept: (version: SchemaVersion) => boolean): RetiredIds {
+    const retired = [...this.#contexts].filter(
+      ([, { byId, idMax }]) => idMax > 0 && !byId.get(idMax)?.some((version) => isKept(version)),
+    )
+    return Object.fromEntries(retired.map(([context, { idMax }]) => [context, idMax]))
+  }
+
+  /** Whether the context contains a version. */
+  isInUse(context: string): boolean {
+    return (this.#contexts.get(context)?.byId.size ?? 0) > 0
+  }
+
+  /** The contexts that contain a version. */
+  contexts(): readonly string[] {
+    return [...this.#contexts.keys()].filter((name) => this.isInUse(name))
+  }
+
+  /** Adds a version. Its number must not be in use. */
+  add(added: SchemaVersion): void {
+    const context = this.#context(contextOf(added.subject))
+    const versions = this.#bySubject.get(added.subject) ?? []
+    // Strings and contents that are equal are stored once.
+    const subject = versions[0]?.subject ?? added.subject
+    const { version: number, id, deleted, timestampMs, extra } = added
+    const content = sharedContent(context, added.content)
+    // Written out, because V8 stores members that follow a spread in a second object.
+    const version = { subject, version: number, id, content, deleted, timestampMs, extra }
+    if (versions.length === 0) this.#bySubject.set(subject, [version])
+    else versions.splice(placeOf(versions, number), 0, version)
+    const holders = context.byId.get(version.id)
+    if (holders) holders.push(version)
+    else context.byId.set(version.id, [version])
+    context.byGuid.set(version.content.guid, version)
+  }
+
+  remove(version: SchemaVersion): void {
+    const { subject, id, content } = version
+    const versions = this.#bySubject.get(subject)!
+    versions.splice(versions.indexOf(version), 1)
+    if (versions.length === 0) this.#bySubject.delete(subject)
+    const { byId, byGuid } = this.#context(contextOf(subject))
+    const holders = byId.get(id)!
+    holders.splice(holders.indexOf(version), 1)
+    if (holders.length === 0) byId.delete(id)
+    // Another ID that has the content keeps it.
+    if (byGuid.get(content.guid)?.id !== id) return
+    const other = holders.find((holder) => holder.content.guid === content.guid)
+    if (other) byGuid.set(content.guid, other)
+    else byGuid.delete(content.guid)
+  }
+
+  /** Marks a version as deleted. Its place among the versions with its ID is the same. */
+  softDelete(version: SchemaVersion): void {
+    const deleted = { ...version, deleted: true }
+    const { byId, byGuid } = this.#context(contextOf(version.subject))
+    for (const versions of [this.#bySubject.get(version.subject)!, byId.get(version.id)!]) {
+      versions[versions.indexOf(version)] = deleted
     }
+    if (byGuid.get(version.content.guid) === version) byGuid.set(version.content.guid, deleted)
   }
 
-  subject(row: number): Subject {
-    return this.#subjects[row]!
-  }
-
-  number(row: number): number {
-    return this.#numbers[row]!
-  }
-
-  id(row: number): number {
-    return this.#ids[row]!
-  }
-
-  contentRow(row: number): number {
-    return this.#contentRows[row]!
-  }
-
-  /** Replaces the row of the content by another one with the same content, acquired for this version. */
-  setContentRow(row: number, contentRow: number): void {
-    this.#contentRows[row] = contentRow
-  }
-
-  isDeleted(row: number): boolean {
-    return this.#deleted[row] === 1
-  }
-
-  markDeleted(row: number): void {
-    this.#deleted[row] = 1
-  }
-
-  #setExtra(row: number, { extra, content: { guid } }: RecordedSchema): void {
-    const members = Object.keys(extra)
-    const { md5 } = extra
-    const isOnlyMd5 = members.length === 1 && guid !== undefined
-    const isGuid = isOnlyMd5 && md5 === guid
-    const isDigits = isOnlyMd5 && md5 === digitsOf(guid)
-    this.#md5[row] = isGuid ? MD5_IS_GUID : isDigits ? MD5_IS_DIGITS : NO_MD5
-    if (members.length > 0 && !isGuid && !isDigits) this.#extras.set(row, extra)
-  }
-
-  #grow(): void {
-    this.#numbers = doubled(this.#numbers)
-    this.#ids = doubled(this.#ids)
-    this.#timestamps = doubled(this.#timestamps)
-    this.#contentRows = doubled(this.#contentRows)
-    this.#deleted = doubled(this.#deleted)
-    this.#md5 = doubled(this.#md5)
+  #context(name: string): Context {
+    const found = this.#contexts.get(name)
+    if (found) return found
+    const made: Context = { byId: new Map(), byGuid: new Map(), idMax: 0 }
+    this.#contexts.set(name, made)
+    return made
   }
 }
 
-function extraOf(md5: number, guid: string): Extra {
-  return md5 === NO_MD5 ? NO_EXTRA : { md5: md5 === MD5_IS_GUID ? guid : digitsOf(guid) }
+function sharedContent(context: Context, content: SchemaContent): SchemaContent {
+  const known = context.byGuid.get(content.guid)?.content
+  // A record can contain a GUID that is not that of its content.
+  return known && known.type === content.type && known.text === content.text ? known : content
 }
 
-function digitsOf(guid: string): string {
-  return guid.replaceAll('-', '')
+/** The index of the first version that is not smaller: where the version is, or would be inserted. */
+function placeOf(versions: readonly SchemaVersion[], version: number): number {
+  let low = 0
+  let high = versions.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (versions[middle]!.version < version) low = middle + 1
+    else high = middle
+  }
+  return low
 }

@@ -1,6 +1,5 @@
-import { BoundedMap } from '../../clients/bounded-map.ts'
 import { RequestError } from '../../clients/http-client.ts'
-import type { NewSchema, SchemaMetadata } from '../../clients/registry-client.ts'
+import type { NewSchema } from '../../clients/registry-client.ts'
 import { messageOf } from '../../common/errors.ts'
 import { EncryptionError } from '../../encryption/encryption-error.ts'
 import type { FieldContext, FieldTransform } from '../../formats/field-transform.ts'
@@ -8,11 +7,8 @@ import { SerdeError } from '../serde-error.ts'
 import type { DekStore } from './dek-store.ts'
 import { RuleError } from './rule-error.ts'
 import { actionOf, type DataRule, type RuleMode, type RulePhase, rulesToRun } from './rules-to-run.ts'
-import { matchesTagPattern } from './tag-pattern.ts'
+import { metadataTags } from './tag-pattern.ts'
 import { dekSpecOf, ValueEncryption } from './value-encryption.ts'
-
-/** Maximum number of cached field names. A recursive schema has an unlimited number of field paths. */
-const FIELD_NAMES_MAX = 10_000
 
 /** Returns a copy of a value with its fields transformed. */
 export type TransformFields = (value: unknown, transform: FieldTransform) => unknown
@@ -37,13 +33,12 @@ export function openSchemaRules(
   const domain = rulesToRun(ruleSet, 'domainRules', mode)
   const encoding = rulesToRun(ruleSet, 'encodingRules', mode)
   if (domain.length === 0 && encoding.length === 0) return undefined
-  const metadataTags = tagsByName(metadata)
+  const tagsOf = metadataTags(metadata)
 
   async function transformFieldsBy(rule: DataRule, value: unknown, subject: SubjectOfValue, fields: TransformFields) {
     const encryption = new ValueEncryption(dekSpecOf(rule, metadata, subject()), mode)
     const isMeant = (field: FieldContext) =>
-      rule.tags.length === 0 ||
-      rule.tags.some((tag) => field.tags.includes(tag) || metadataTags(field.fullName).has(tag))
+      rule.tags.length === 0 || rule.tags.some((tag) => field.tags.includes(tag) || tagsOf(field.fullName).has(tag))
     fields(value, (field, type, one) => {
       if (isMeant(field)) within(field, () => encryption.add(type, one))
       return one
@@ -131,16 +126,4 @@ function within<Result>(field: FieldContext, run: () => Result): Result {
     if (!isFailure(error)) throw error
     throw new RuleError(`field ${field.fullName}: ${messageOf(error)}`, { cause: error })
   }
-}
-
-/** Returns a function for the tags that the schema's metadata assigns to a field, by full name. */
-function tagsByName(metadata: SchemaMetadata | undefined): (fullName: string) => ReadonlySet<string> {
-  const patterns = Object.entries(metadata?.tags ?? {})
-  const known = new BoundedMap<string, ReadonlySet<string>>(FIELD_NAMES_MAX)
-  return (fullName) =>
-    known.get(fullName) ??
-    known.set(
-      fullName,
-      new Set(patterns.flatMap(([pattern, tags]) => (matchesTagPattern(pattern, fullName) ? tags : []))),
-    )
 }

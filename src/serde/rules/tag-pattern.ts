@@ -1,5 +1,23 @@
+import { BoundedMap } from '../../clients/bounded-map.ts'
+import type { SchemaMetadata } from '../../clients/registry-client.ts'
+
+/** Maximum number of cached field names. A recursive schema has an unlimited number of field paths. */
+const FIELD_NAMES_MAX = 10_000
+
 /** `**` matches any characters, `*` any except dots, `?` one character except a dot. */
 type Token = { readonly kind: 'any' | 'segment' | 'one' } | { readonly kind: 'literal'; readonly char: string }
+
+/** Returns a function for the tags that the schema's metadata assigns to a field, by full name. */
+export function metadataTags(metadata: SchemaMetadata | undefined): (fullName: string) => ReadonlySet<string> {
+  const patterns = Object.entries(metadata?.tags ?? {})
+  const known = new BoundedMap<string, ReadonlySet<string>>(FIELD_NAMES_MAX)
+  return (fullName) =>
+    known.get(fullName) ??
+    known.set(
+      fullName,
+      new Set(patterns.flatMap(([pattern, tags]) => (matchesTagPattern(pattern, fullName) ? tags : []))),
+    )
+}
 
 /**
  * Whether a pattern of `metadata.tags` matches the full name of a field, as in Confluent's clients: `shop.*.email`,

@@ -1,8 +1,9 @@
 import type { Broker } from '../../broker/broker.ts'
+import { trimAsJava } from '../../common/trim-as-java.ts'
 
 /** The servers in a value of `bootstrap.servers`. */
 export function serversOf(bootstrapServers: string): readonly string[] {
-  return bootstrapServers.split(',').map((server) => server.trim().toLowerCase())
+  return bootstrapServers.split(',').map((server) => trimAsJava(server).toLowerCase())
 }
 
 /** The servers that a broker was opened with; undefined for an embedded one. */

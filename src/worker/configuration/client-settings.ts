@@ -1,51 +1,29 @@
 import type { ConsumerOptions, ProducerOptions } from '../../broker/broker.ts'
-import { enumSetting, integerSetting, settingsWithPrefix } from '../../config/settings.ts'
+import {
+  CLIENT_KINDS,
+  type ClientKind,
+  CONNECTION_SETTINGS,
+  ineffectiveSetting,
+  isConnectionSetting,
+  OWN_SETTINGS,
+  rejectionOf,
+  treatmentOf,
+  typesOf,
+} from '../../broker/client-settings.ts'
+import { settingsWithPrefix } from '../../config/settings.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import { ConfigError, type ConfigProblem, parseConfig, z } from '../../sdk/index.ts'
-
-/**
- * Kinds of Kafka clients of a task. The worker configures them as `producer.X`; a connector overrides that as
- * `producer.override.X`.
- */
-export type ClientKind = 'producer' | 'consumer' | 'admin'
-export const CLIENT_KINDS: readonly ClientKind[] = ['producer', 'consumer', 'admin']
 
 /** The default of `max.request.size` in Kafka's Java client. */
 const RECORD_BYTES_MAX = 1_048_576
 const BATCH_BYTES_MAX = 1_000_000
+/** More batches in flight than this, and brokers could not detect a duplicate. */
+const IN_FLIGHT_MAX = 5
 
-const bytes = () => integerSetting({ min: 0 }).optional()
-const milliseconds = () => integerSetting({ min: 1 }).optional()
-
-const producerSpec = z.object({
-  'batch.size': bytes(),
-  'buffer.memory': integerSetting({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional(),
-  'compression.type': enumSetting(['none', 'gzip', 'snappy', 'lz4', 'zstd']).optional(),
-  'delivery.timeout.ms': milliseconds(),
-  // Up to Java's largest long, which means without a limit.
-  'max.block.ms': integerSetting({ min: 0, max: 2 ** 63 }).optional(),
-  'max.request.size': bytes(),
-  'transaction.timeout.ms': milliseconds(),
-})
-
-const consumerSpec = z.object({
-  'auto.offset.reset': enumSetting(['earliest', 'latest', 'none']).optional(),
-  'client.id': z.string().trim().optional(),
-  'fetch.max.bytes': integerSetting({ min: 1 }).optional(),
-  'group.id': z.string().trim().min(1, 'a name is needed').optional(),
-  'group.instance.id': z.string().trim().min(1, 'a name is needed').optional(),
-  'heartbeat.interval.ms': milliseconds(),
-  'isolation.level': enumSetting(['read_committed', 'read_uncommitted']).optional(),
-  'max.poll.interval.ms': milliseconds(),
-  'max.poll.records': integerSetting({ min: 1 }).optional(),
-  'session.timeout.ms': milliseconds(),
-})
-
-const SPECS = { producer: producerSpec, consumer: consumerSpec, admin: z.object({}) }
-
-/** Keys that define which brokers a client connects to, and how. */
-const CONNECTION =
-  /^(bootstrap\.servers|security\.protocol|sasl\..+|ssl\..+|request\.timeout\.ms|socket\.connection\.setup\.timeout\.ms)$/
+const producerSpec = z.object(typesOf(OWN_SETTINGS.producer))
+const consumerSpec = z.object(typesOf(OWN_SETTINGS.consumer))
+const SPECS = { producer: producerSpec, consumer: consumerSpec, admin: z.object(typesOf(OWN_SETTINGS.admin)) }
+const connectionSpec = z.object(typesOf(CONNECTION_SETTINGS))
 
 export type ClientSettings = {
   /** The connection keys of this client that the worker's client settings or the connector define. */
@@ -54,7 +32,14 @@ export type ClientSettings = {
   readonly overrides: (kind: ClientKind) => RawConfig
   readonly producer: () => Pick<
     ProducerOptions,
-    'compression' | 'batchBytesMax' | 'bufferBytesMax' | 'deliveryTimeoutMs' | 'maxBlockMs' | 'transactionTimeoutMs'
+    | 'compression'
+    | 'batchBytesMax'
+    | 'bufferBytesMax'
+    | 'deliveryTimeoutMs'
+    | 'inFlightMax'
+    | 'maxBlockMs'
+    | 'metadataMaxAgeMs'
+    | 'transactionTimeoutMs'
   > & { readonly recordBytesMax: number }
   readonly consumer: () => Partial<Omit<ConsumerOptions, 'topics' | 'rebalance'>>
 }
@@ -87,18 +72,36 @@ export function clientSettings(ofWorker: RawConfig, ofConnector: RawConfig): Cli
 }
 
 function connectionKeys(config: RawConfig): RawConfig {
-  return Object.fromEntries(Object.entries(config).filter(([key]) => CONNECTION.test(key)))
+  return Object.fromEntries(Object.entries(config).filter(([key]) => isConnectionSetting(key)))
 }
 
 /** The problems of a connector's client overrides, with the keys as written. */
 export function overrideProblems(ofConnector: RawConfig, kind: ClientKind): readonly ConfigProblem[] {
-  const prefix = `${kind}.override.`
-  return problemsOf(() =>
-    withKeyNames(
-      (key) => `${prefix}${key}`,
-      () => parseConfig(SPECS[kind], settingsWithPrefix(prefix, ofConnector)),
+  return problemsWith(kind, `${kind}.override.`, ofConnector)
+}
+
+/** The problems of the worker's settings for the clients of all connectors, with the keys as written. */
+export function clientProblems(ofWorker: RawConfig): readonly ConfigProblem[] {
+  return CLIENT_KINDS.flatMap((kind) => problemsWith(kind, `${kind}.`, ofWorker))
+}
+
+function problemsWith(kind: ClientKind, prefix: string, config: RawConfig): readonly ConfigProblem[] {
+  const keys = settingsWithPrefix(prefix, config)
+  const rejected = Object.entries(keys).flatMap(([key, value]) => {
+    const reason = rejectionOf(kind, key, value)
+    return reason === undefined
+      ? []
+      : [{ key: `${prefix}${key}`, message: `${prefix}${key} is not supported: ${reason}` }]
+  })
+  const invalid = [SPECS[kind], connectionSpec].flatMap((spec) =>
+    problemsOf(() =>
+      withKeyNames(
+        (key) => `${prefix}${key}`,
+        () => parseConfig<z.ZodObject>(spec, keys),
+      ),
     ),
   )
+  return [...rejected, ...invalid]
 }
 
 /** The problems in the `ConfigError` that `parse` throws, if any. */
@@ -112,25 +115,29 @@ export function problemsOf(parse: () => unknown): readonly ConfigProblem[] {
   }
 }
 
-/** Keys with the prefix `KIND.` and `infix` that have no effect here, as written. */
-export function ineffectiveKeys(config: RawConfig, infix: '' | 'override.'): readonly string[] {
-  return CLIENT_KINDS.flatMap((kind) => {
+/** Keys with the prefix `KIND.` and `infix` that have no effect here, as written, and why. */
+export function ineffectiveKeys(config: RawConfig, infix: '' | 'override.'): Readonly<Record<string, string>> {
+  const found = CLIENT_KINDS.flatMap((kind) => {
     const prefix = `${kind}.${infix}`
     return Object.keys(settingsWithPrefix(prefix, config))
-      .filter((key) => !Object.hasOwn(SPECS[kind].shape, key) && !CONNECTION.test(key))
-      .map((key) => `${prefix}${key}`)
+      .filter((key) => ['ineffective', 'unknown'].includes(treatmentOf(kind, key)))
+      .map((key) => [`${prefix}${key}`, ineffectiveSetting(key)?.reason ?? `Kafka’s ${kind} has no such setting`])
   })
+  return Object.fromEntries(found)
 }
 
 function toProducerOptions(keys: z.infer<typeof producerSpec>): ReturnType<ClientSettings['producer']> {
   const recordBytesMax = keys['max.request.size'] ?? RECORD_BYTES_MAX
+  const inFlight = keys['max.in.flight.requests.per.connection']
   return present({
     recordBytesMax,
     batchBytesMax: Math.min(recordBytesMax, keys['batch.size'] ?? BATCH_BYTES_MAX),
     bufferBytesMax: keys['buffer.memory'],
     compression: keys['compression.type'],
     deliveryTimeoutMs: keys['delivery.timeout.ms'],
+    inFlightMax: inFlight === undefined ? undefined : Math.min(IN_FLIGHT_MAX, inFlight),
     maxBlockMs: keys['max.block.ms'],
+    metadataMaxAgeMs: keys['metadata.max.age.ms'],
     transactionTimeoutMs: keys['transaction.timeout.ms'],
   })
 }
@@ -143,8 +150,10 @@ function toConsumerOptions(keys: z.infer<typeof consumerSpec>): ReturnType<Clien
     outOfRange,
     groupId: keys['group.id'],
     instanceId: keys['group.instance.id'],
-    clientId: keys['client.id'],
     isolation: keys['isolation.level'],
+    metadataMaxAgeMs: keys['metadata.max.age.ms'],
+    fetchBytesMin: keys['fetch.min.bytes'],
+    fetchWaitMsMax: keys['fetch.max.wait.ms'],
     pollBytesMax: keys['fetch.max.bytes'],
     pollRecordsMax: keys['max.poll.records'],
     pollIntervalMsMax: keys['max.poll.interval.ms'],

@@ -1,5 +1,6 @@
 import { messageOf, UserError } from '../../common/errors.ts'
 import type { SecretMasker } from '../../common/secrets/secret-masker.ts'
+import { trimAsJava } from '../../common/trim-as-java.ts'
 import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
 import type { ConfigProviderInstance, RawConfig } from '../../sdk/index.ts'
 import type { PluginHost } from '../plugin-host.ts'
@@ -10,7 +11,9 @@ export type ResolvedConfig = { readonly config: RawConfig; readonly placeholderV
 
 const NO_PLACEHOLDER = { name: '', path: '', key: '' }
 
-type Provider = ConfigProviderInstance['read']
+type Values = Awaited<ReturnType<ConfigProviderInstance['read']>>
+/** Reads values. Without a signal, the time limit of a request applies. */
+type Provider = (path: string, keys: readonly string[], signal?: AbortSignal) => Promise<Values> | Values
 
 /** The user of resolved values: a connector, or one of its tasks, which keeps the values it was started with. */
 export type PlaceholderOwner = { readonly connector: string; readonly task?: number }
@@ -38,13 +41,13 @@ export class ConfigResolver {
   /**
    * Resolves the placeholders of a configuration. A placeholder with an unknown provider or key is left unchanged.
    * Rejects with a `UserError` when a provider cannot read its source. Resolved values are masked as long as `owner`
-   * uses them, and recorded for `connectorsWithChangedValues`.
+   * uses them, and recorded for `connectorsWithChangedValues`. With `signal`, reading has no time limit, and ends when the signal aborts.
    */
-  async resolve(raw: RawConfig, owner?: PlaceholderOwner): Promise<ResolvedConfig> {
+  async resolve(raw: RawConfig, owner?: PlaceholderOwner, signal?: AbortSignal): Promise<ResolvedConfig> {
     const placeholders = new Set(
       Object.values(raw).flatMap((text) => placeholdersIn(text).map((placeholder) => placeholder.text)),
     )
-    const filledIn = await this.#values(placeholders).catch((error: unknown) => {
+    const filledIn = await this.#values(placeholders, { signal }).catch((error: unknown) => {
       this.#setKnown(owner, new Map([...placeholders].map((placeholder) => [placeholder, undefined])))
       throw error
     })
@@ -84,9 +87,11 @@ export class ConfigResolver {
     const known = [...this.#known]
     const placeholders = new Set(known.flatMap(([, { values }]) => [...values.keys()]))
     const unreadable = new Set<string>()
-    const now = await this.#values(placeholders, (error, place) => {
-      onUnreadable(error)
-      for (const placeholder of place) unreadable.add(placeholder)
+    const now = await this.#values(placeholders, {
+      onUnreadable: (error, place) => {
+        onUnreadable(error)
+        for (const placeholder of place) unreadable.add(placeholder)
+      },
     })
     const stale = known.filter(
       ([owner, read]) =>
@@ -106,7 +111,7 @@ export class ConfigResolver {
   /** Reads each path of a provider once. Rejects when one cannot be read, unless `onUnreadable` is given. */
   async #values(
     placeholders: ReadonlySet<string>,
-    onUnreadable?: (error: unknown, place: readonly string[]) => void,
+    { signal, onUnreadable }: ReadOptions,
   ): Promise<Map<string, string>> {
     const requests = [...placeholders].flatMap((placeholder) => {
       const [{ name, path, key } = NO_PLACEHOLDER] = placeholdersIn(placeholder)
@@ -118,11 +123,11 @@ export class ConfigResolver {
       places.map(async (place) => {
         const [{ name, path, read }] = place as [(typeof requests)[number]]
         const keys = [...new Set(place.map(({ key }) => key))]
-        const values = await readPlace(name, path, keys, read).catch((error: unknown) => {
+        const values = await readPlace(name, path, () => read(path, keys, signal)).catch((error: unknown) => {
           if (!onUnreadable) throw error
           const unreadable = place.map(({ placeholder }) => placeholder)
           onUnreadable(error, unreadable)
-          return {} as Awaited<ReturnType<Provider>>
+          return {} as Values
         })
         return place.flatMap(({ placeholder, key }) =>
           Object.hasOwn(values, key) ? [[placeholder, values[key] as string] as const] : [],
@@ -131,6 +136,11 @@ export class ConfigResolver {
     )
     return new Map(found.flat())
   }
+}
+
+type ReadOptions = {
+  readonly signal?: AbortSignal | undefined
+  readonly onUnreadable?: (error: unknown, place: readonly string[]) => void
 }
 
 /** Distinct also for a connector `orders-0` and task 0 of a connector `orders`. */
@@ -143,9 +153,9 @@ export function hasPlaceholder(text: string): boolean {
   return placeholdersIn(text).length > 0
 }
 
-async function readPlace(name: string, path: string, keys: readonly string[], read: Provider) {
+async function readPlace(name: string, path: string, read: () => Promise<Values> | Values): Promise<Values> {
   try {
-    return await read(path, keys)
+    return await read()
   } catch (error) {
     const place = path === '' ? name : `${name}:${path}`
     throw new UserError('unreadable_placeholder', `cannot resolve \${${place}:…}: ${messageOf(error)}`, {
@@ -169,7 +179,7 @@ export async function createProviders(
 
 async function createProvider(name: string, settings: RawConfig, plugins: PluginHost): Promise<Provider> {
   const prefix = `config.providers.${name}`
-  const className = settings[`${prefix}.class`]?.trim()
+  const className = trimAsJava(settings[`${prefix}.class`] ?? '') || undefined
   const plugin = className === undefined ? undefined : plugins.catalog.find('provider', className)
   if (!plugin) {
     const known = plugins.catalog.list('provider').map((entry) => entry.class)
@@ -182,5 +192,5 @@ async function createProvider(name: string, settings: RawConfig, plugins: Plugin
   } catch (error) {
     throw new UserError('invalid_settings', `${prefix}.param: ${messageOf(error)}`, { cause: error })
   }
-  return (path, keys) => plugins.call('read-values', plugin, { config, path, keys })
+  return (path, keys, signal) => plugins.call('read-values', plugin, { config, path, keys }, signal)
 }

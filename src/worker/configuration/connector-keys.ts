@@ -6,6 +6,10 @@ import { deadLetterKeys, SINK_DEAD_LETTER_DOCS, SOURCE_DEAD_LETTER_DOCS } from '
 /** Limit of `tasks.max`, because each task costs a record, a consumer and more. */
 const TASKS_MAX = 10_000
 
+/** The limits of Java's `long`, for durations: as a number, the longest is 292 million years. */
+const LONG_MIN = -(2 ** 63)
+const LONG_MAX = 2 ** 63
+
 /** Keys of sources and sinks. */
 export const commonKeys = z.object({
   name: field.text({
@@ -176,6 +180,7 @@ export const commonKeys = z.object({
       width: 'MEDIUM',
       displayName: 'Reload Action',
       recommended: [],
+      isCaseSensitive: true,
     })
     .default('restart'),
   'errors.retry.timeout': field
@@ -188,7 +193,8 @@ export const commonKeys = z.object({
       order: 1,
       width: 'MEDIUM',
       displayName: 'Retry Timeout for Errors',
-      min: -1,
+      min: LONG_MIN,
+      max: LONG_MAX,
     })
     .default(0),
   'errors.retry.delay.max.ms': field
@@ -202,6 +208,7 @@ export const commonKeys = z.object({
       width: 'MEDIUM',
       displayName: 'Maximum Delay Between Retries for Errors',
       min: 0,
+      max: LONG_MAX,
     })
     .default(60000),
   'errors.tolerance': field
@@ -216,6 +223,7 @@ export const commonKeys = z.object({
       width: 'SHORT',
       displayName: 'Error Tolerance',
       recommended: [],
+      isCaseSensitive: true,
     })
     .default('none'),
   'errors.log.enable': field
@@ -279,6 +287,7 @@ export const sourceKeys = z.object({
       width: 'SHORT',
       displayName: 'Exactly once support',
       recommended: [],
+      problem: 'String must be one of (case insensitive): REQUIRED, REQUESTED',
     })
     .default('requested'),
   'transaction.boundary': field
@@ -296,6 +305,7 @@ export const sourceKeys = z.object({
       width: 'SHORT',
       displayName: 'Transaction Boundary',
       recommended: [],
+      problem: 'String must be one of (case insensitive): INTERVAL, POLL, CONNECTOR',
     })
     .default('poll'),
   'transaction.boundary.interval.ms': field
@@ -327,6 +337,7 @@ export const sourceKeys = z.object({
       order: 1,
       width: 'LONG',
       displayName: 'Offsets topic',
+      nonEmpty: true,
     })
     .optional(),
   ...deadLetterKeys(SOURCE_DEAD_LETTER_DOCS),

@@ -1,4 +1,5 @@
 import { UserError } from '../../common/errors.ts'
+import { trimAsJava } from '../../common/trim-as-java.ts'
 import type { Catalog, NamedPlugin } from '../../plugins/plugin-catalog.ts'
 import type { PluginDescriptor } from '../../plugins/plugin-descriptor.ts'
 import type { RawConfig } from '../../sdk/index.ts'
@@ -19,7 +20,7 @@ export function findAnyConnector(plugins: PluginCatalog, config: RawConfig): Con
 }
 
 function findVersion(plugins: PluginCatalog, config: RawConfig, version?: string): ConnectorPlugin | undefined {
-  const className = config['connector.class']?.trim() ?? ''
+  const className = trimAsJava(config['connector.class'] ?? '')
   const found = plugins.find('source', className, version) ?? plugins.find('sink', className, version)
   return found as ConnectorPlugin | undefined
 }
@@ -29,7 +30,7 @@ export function connectorVersionProblem<Item extends NamedPlugin>(
   plugins: Pick<Catalog<Item>, 'find' | 'versionsOf'>,
   config: RawConfig,
 ): string | undefined {
-  const className = config['connector.class']?.trim() ?? ''
+  const className = trimAsJava(config['connector.class'] ?? '')
   const version = config['connector.plugin.version']
   return versionProblem(plugins, 'source', className, version) ?? versionProblem(plugins, 'sink', className, version)
 }
@@ -39,7 +40,7 @@ export function missingConnector<Item extends NamedPlugin>(
   plugins: Pick<Catalog<Item>, 'find' | 'versionsOf' | 'refusal'>,
   config: RawConfig,
 ): UserError {
-  const className = config['connector.class']?.trim() ?? ''
+  const className = trimAsJava(config['connector.class'] ?? '')
   const refusal = plugins.refusal('source', className) ?? plugins.refusal('sink', className)
   if (refusal !== undefined) return notAllowed(`the connector '${className}' may not be used: ${refusal}`)
   const problem = connectorVersionProblem(plugins, config)

@@ -1,7 +1,7 @@
 import { isSecretKey } from '../../common/secrets/secret-keys.ts'
-import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
+import { settingsWithPrefix } from '../../config/settings.ts'
 import type { PluginDescriptor } from '../../plugins/plugin-descriptor.ts'
-import type { RawConfig } from '../../sdk/index.ts'
+import { field, type RawConfig } from '../../sdk/index.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
 import { findAnyConnector } from './connector-plugin.ts'
 
@@ -16,7 +16,7 @@ export function secretKeysOf(config: RawConfig, plugins: PluginCatalog): (key: s
 
 function passwordKeys(config: RawConfig, plugins: PluginCatalog): readonly string[] {
   const steps = (['transforms', 'predicates'] as const).flatMap((kind) =>
-    commaSeparated(config[kind] ?? '').flatMap((alias) => {
+    field.listItems(config[kind] ?? '').flatMap((alias) => {
       const prefix = `${kind}.${alias}.`
       const type = settingsWithPrefix(prefix, config)['type'] ?? ''
       return passwordsOf(plugins.find(kind === 'transforms' ? 'transformation' : 'predicate', type), prefix)

@@ -1,5 +1,6 @@
 import type { Clock } from '../../common/clock.ts'
 import type { Logger } from '../../common/logging/logger.ts'
+import { trimAsJava } from '../../common/trim-as-java.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { ConfigResolver } from './config-resolver.ts'
 
@@ -20,7 +21,8 @@ export type PlaceholderWatchOptions = {
  */
 export async function watchPlaceholders(parts: PlaceholderWatchOptions, signal: AbortSignal): Promise<void> {
   const { resolver, clock, logger, intervalMs, connectors, configOf, restart } = parts
-  const isLeftAlone = (name: string) => configOf(name)?.['config.action.reload']?.trim().toLowerCase() === 'none'
+  const isLeftAlone = (name: string) =>
+    trimAsJava(configOf(name)?.['config.action.reload'] ?? '').toLowerCase() === 'none'
   for (;;) {
     await clock.sleep(intervalMs, signal).catch(() => undefined)
     if (signal.aborted) return

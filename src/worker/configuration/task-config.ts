@@ -47,6 +47,9 @@ export type DeadLetterConfig = {
   readonly contextHeaders: boolean
 }
 
+/** Longer durations have no exact number. */
+const DURATION_MAX = Number.MAX_SAFE_INTEGER
+
 /** Throws a `ConfigError`. */
 export function parseTaskConfig(raw: RawConfig): TaskConfig {
   const config = parseConfig(spec, raw)
@@ -58,8 +61,8 @@ export function parseTaskConfig(raw: RawConfig): TaskConfig {
       intervalMs: config['transaction.boundary.interval.ms'],
     },
     errors: {
-      retryTimeoutMs: retryTimeoutMs < 0 ? Number.POSITIVE_INFINITY : retryTimeoutMs,
-      retryDelayMsMax: config['errors.retry.delay.max.ms'],
+      retryTimeoutMs: retryTimeoutMs < 0 || retryTimeoutMs > DURATION_MAX ? Number.POSITIVE_INFINITY : retryTimeoutMs,
+      retryDelayMsMax: Math.min(config['errors.retry.delay.max.ms'], DURATION_MAX),
       tolerance: config['errors.tolerance'],
       log: config['errors.log.enable'],
       logRecords: config['errors.log.include.messages'],
@@ -83,11 +86,15 @@ export function parseTaskConfig(raw: RawConfig): TaskConfig {
 function topicFilter(expression: string, deadLetterTopic: string): TopicFilter {
   const pattern = javaRegex(expression, { whole: true })
   if (deadLetterTopic !== '' && pattern.test(deadLetterTopic)) {
-    throw new ConfigError([{ key: 'topics.regex', message: includesDeadLetters(deadLetterTopic, expression) }])
+    throw new ConfigError([{ key: 'topics.regex', message: matchesDeadLetters(deadLetterTopic, expression) }])
   }
   return (topic) => pattern.test(topic)
 }
 
-export function includesDeadLetters(topic: string, topics: string): string {
-  return `The DLQ topic '${topic}' may not be included in the list of topics (${topics}) consumed by the connector`
+export function includesDeadLetters(topic: string, topics: readonly string[]): string {
+  return `The DLQ topic '${topic}' may not be included in the list of topics ('topics=[${topics.join(', ')}]') consumed by the connector`
+}
+
+export function matchesDeadLetters(topic: string, regex: string): string {
+  return `The DLQ topic '${topic}' may not be matched by the regex for the topics ('topics.regex=${regex}') consumed by the connector`
 }

@@ -12,11 +12,14 @@ import {
 import type { RawConfig } from '../../sdk/index.ts'
 import { type ClientSettings, clientSettings } from '../configuration/client-settings.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
+import { connectionDifference } from '../configuration/connection-difference.ts'
 import { findAnyConnector } from '../configuration/connector-plugin.ts'
 import { parseTaskConfig } from '../configuration/task-config.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PayloadEdit, PluginHost } from '../plugin-host.ts'
 import type { ConnectorState } from '../stores/config-state.ts'
+import { GuardedBroker } from '../topic-access/guarded-broker.ts'
+import type { TopicAccess } from '../topic-access/topic-access.ts'
 import { type PayloadView, PayloadViews } from './converted-payloads.ts'
 import type { DeadLetterReader } from './dead-letter-reader.ts'
 import type { ScannedPartition } from './dead-letter-scan.ts'
@@ -31,8 +34,8 @@ export type ConnectorDeadLettersOptions = {
   readonly converterDefaults: RawConfig
   /** The settings of the worker for Kafka clients of connectors. */
   readonly clientDefaults: RawConfig
-  /** The storage topics of the worker, whose records contain secrets. */
-  readonly ownTopics: readonly string[]
+  /** Decides which topics a connector may use. */
+  readonly accessOf: (connector: string) => TopicAccess
 }
 
 export type DeadLetterQuery = {
@@ -89,6 +92,7 @@ type Source = {
   readonly name: string
   readonly config: RawConfig
   readonly topic: string
+  readonly access: TopicAccess
   readonly clients: ClientSettings
   readonly readsTopic: (topic: string) => boolean
   /** The topic of a record that does not name it. */
@@ -152,7 +156,7 @@ export class ConnectorDeadLetters {
       replayed: marks.of(deadLetter),
     }))
     if (request.isDryRun) return { records: replayed, marksProblem: marks.problem }
-    const producer = await this.#options.broker.producer({
+    const producer = await new GuardedBroker(this.#options.broker, source.access).producer({
       ...source.clients.producer(),
       maxBlockMs: MAX_BLOCK_MS,
     })
@@ -215,14 +219,16 @@ export class ConnectorDeadLetters {
     const { deadLetters, topics } = parsed(config, unavailable)
     if (deadLetters === undefined) throw unavailable('has no errors.deadletterqueue.topic.name')
     const { topic } = deadLetters
-    if (this.#options.ownTopics.includes(topic) || topic.startsWith('__'))
-      throw unavailable(`has the internal topic '${topic}' as its dead-letter topic, which is not shown`)
+    const access = this.#options.accessOf(name)
+    const problem = access.problem('read', topic)
+    if (problem !== undefined) throw unavailable(`has dead letters that are not shown: ${problem}`)
     const clients = clientSettings(clientDefaults, config)
     await this.#requireSameCluster(clients, unavailable)
     return {
       name,
       config,
       topic,
+      access,
       clients,
       readsTopic: typeof topics === 'function' ? topics : (one) => topics.includes(one),
       onlyTopic: typeof topics !== 'function' && topics.length === 1 ? topics[0] : undefined,
@@ -230,19 +236,11 @@ export class ConnectorDeadLetters {
     }
   }
 
-  /** The connector's own account may be permitted less than that of the worker. */
   async #requireSameCluster(clients: ClientSettings, unavailable: (reason: string) => WorkerError): Promise<void> {
-    const address = await this.#options.broker.address()
-    if (address.kind === 'thread') address.port.close()
-    if (address.kind !== 'kafka') return
     for (const kind of ['producer', 'consumer'] as const) {
-      const differing = Object.entries(clients.connection(kind)).flatMap(([key, value]) =>
-        address.config[key] === value || key.endsWith('.timeout.ms') ? [] : [key],
-      )
-      if (differing.length === 0) continue
-      throw unavailable(
-        `has ${kind}s that connect to Kafka in another way than the worker (${differing.join(', ')}), so its dead letters cannot be read here: use weir dlq`,
-      )
+      const difference = await connectionDifference(this.#options.broker, clients, kind)
+      if (difference !== undefined)
+        throw unavailable(`has ${difference}, so its dead letters cannot be read here: use weir dlq`)
     }
   }
 
@@ -301,7 +299,7 @@ function targetOf(deadLetter: DeadLetterRecord, source: Source, topicOfRequest?:
     return 'no header names its topic, because errors.deadletterqueue.context.headers.enable was not set: choose a topic'
   }
   if (!source.readsTopic(topic)) return `its topic is '${topic}', which the connector does not read`
-  return toReplayRecord(deadLetter, topic)
+  return source.access.problem('write', topic) ?? toReplayRecord(deadLetter, topic)
 }
 
 function toView(

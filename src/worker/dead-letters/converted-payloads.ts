@@ -1,6 +1,6 @@
 import { messageOf } from '../../common/errors.ts'
 import type { DeadLetterRecord } from '../../dead-letters/dead-letter.ts'
-import { bytesAsText, textOfBytes } from '../../dead-letters/payload-text.ts'
+import { bytesAsText, textOfBytes } from '../../records/payload-text.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PayloadEdit, PayloadForm, PayloadText, PluginHost } from '../plugin-host.ts'
@@ -13,7 +13,7 @@ export type PayloadView = {
   readonly text: string
   /** Size of the stored bytes. */
   readonly bytes: number
-  /** Whether the text is only its beginning. */
+  /** Whether `text` is cut off. */
   readonly isTruncated: boolean
   /** Why the converter does not accept it, or was not asked. */
   readonly problem: string | null

@@ -1,6 +1,6 @@
 import { truncateText } from '../../common/truncate-text.ts'
 import { type DeadLetterRecord, ownHeaders } from '../../dead-letters/dead-letter.ts'
-import { textOfBytes } from '../../dead-letters/payload-text.ts'
+import { textOfBytes } from '../../records/payload-text.ts'
 
 /** A dead letter without its key and value, with texts of limited length. */
 export type DeadLetterDescription = {

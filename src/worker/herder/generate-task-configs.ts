@@ -16,13 +16,14 @@ export async function generateTaskConfigs(
   plugin: ConnectorPlugin,
   config: RawConfig,
   run: ConnectorRun = 0,
+  signal?: AbortSignal,
 ): Promise<GeneratedTaskConfigs> {
   const { 'tasks.max': tasksMax, 'tasks.max.enforce': enforce } = parseConfig(limits, config)
   const {
     configs: generated,
     againMs,
     taskClass = taskClassOf(plugin),
-  } = await host.call('make-tasks', plugin, { config, tasksMax, run })
+  } = await host.call('make-tasks', plugin, { config, tasksMax, run }, signal)
   if (enforce && generated.length > tasksMax) {
     throw new UserError(
       'too_many_tasks',

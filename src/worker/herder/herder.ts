@@ -49,7 +49,6 @@ export type HerderOptions = {
 export class Herder {
   readonly #services: HerderOptions
   /** The last pending change of each connector. */
-  readonly #changes = new Map<string, Promise<unknown>>()
 
   constructor(services: HerderOptions) {
     this.#services = services
@@ -133,7 +132,7 @@ export class Herder {
     target?: StoredTargetState,
   ): Promise<ConnectorInfo> {
     const validated = await this.#validate(name, config)
-    return this.#serialize(name, async () => {
+    return this.#services.configs.changes.inTurn(name, async () => {
       if (this.#services.configs.state.connector(name)) {
         throw new WorkerError('connector_exists', `Connector ${name} already exists`)
       }
@@ -148,7 +147,7 @@ export class Herder {
     view: ConfigView,
   ): Promise<{ readonly created: boolean; readonly info: ConnectorInfo }> {
     const validated = await this.#validate(name, config)
-    return this.#serialize(name, async () => {
+    return this.#services.configs.changes.inTurn(name, async () => {
       const created = this.#services.configs.state.connector(name) === undefined
       await this.#services.configs.putConnector(name, validated)
       return { created, info: this.#stored(name, validated, view) }
@@ -157,7 +156,7 @@ export class Herder {
 
   /** A null in `patch` removes the key. */
   async patchConfig(name: string, patch: WrittenConfig, view: ConfigView): Promise<ConnectorInfo> {
-    return this.#serialize(name, async () => {
+    return this.#services.configs.changes.inTurn(name, async () => {
       const merged = Object.entries({ ...this.#require(name).config, ...patch })
       const config = inJavaOrder(Object.fromEntries(merged.filter(([key]) => patch[key] !== null)))
       // As in Kafka Connect, a patch may change the key `name`; the resource keeps its name.
@@ -168,7 +167,7 @@ export class Herder {
   }
 
   async delete(name: string): Promise<void> {
-    await this.#serialize(name, async () => {
+    await this.#services.configs.changes.inTurn(name, async () => {
       this.#require(name)
       await this.#services.configs.deleteConnector(name)
     })
@@ -176,7 +175,7 @@ export class Herder {
 
   async setTarget(name: string, target: StoredTargetState): Promise<void> {
     const { configs } = this.#services
-    await this.#serialize(name, async () => {
+    await this.#services.configs.changes.inTurn(name, async () => {
       if (!configs.state.connector(name)) throw new WorkerError('connector_not_found', `Unknown connector ${name}`)
       if (target === 'STOPPED') await configs.putTasks(name, [])
       await configs.putTarget(name, target)
@@ -215,11 +214,13 @@ export class Herder {
   }
 
   async alterOffsets(name: string, offsets: readonly ConnectorOffset[]): Promise<string> {
-    return this.#serialize(name, async () => this.#services.offsets.alter(this.#require(name), offsets))
+    return this.#services.configs.changes.inTurn(name, async () =>
+      this.#services.offsets.alter(this.#require(name), offsets),
+    )
   }
 
   async resetOffsets(name: string): Promise<string> {
-    return this.#serialize(name, async () => this.#services.offsets.reset(this.#require(name)))
+    return this.#services.configs.changes.inTurn(name, async () => this.#services.offsets.reset(this.#require(name)))
   }
 
   /**
@@ -281,19 +282,6 @@ export class Herder {
         `${messages.join('\n')}\n` +
         'You can also find the above list of errors at the endpoint `/connector-plugins/{connectorType}/config/validate`',
     )
-  }
-
-  /** Runs the changes of one connector one at a time, so that what a change has checked still holds when it writes. */
-  async #serialize<T>(name: string, change: () => Promise<T>): Promise<T> {
-    const done = (this.#changes.get(name) ?? Promise.resolve()).then(change)
-    const settled = done.then(
-      () => undefined,
-      () => undefined,
-    )
-    this.#changes.set(name, settled)
-    await settled
-    if (this.#changes.get(name) === settled) this.#changes.delete(name)
-    return done
   }
 
   /** The keys are in the order in which the client wrote them. */

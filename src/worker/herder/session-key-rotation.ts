@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../common/clock.ts'
+import { ErrorDeduplicator } from '../../common/logging/error-deduplicator.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import type { ConfigStore } from '../stores/config-store.ts'
 
@@ -29,11 +30,12 @@ export class SessionKeyRotation {
   /** Rotates the session key when it expires, until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, isLeader, logger } = this.#options
+    const seen = new ErrorDeduplicator()
     while (!signal.aborted) {
       await clock.sleep(KEY_CHECK_MS, signal).catch(() => undefined)
       if (signal.aborted || !isLeader()) continue
       await this.rotate().catch((error: unknown) => {
-        logger.error({ err: error }, 'the session key could not be rotated; retrying')
+        if (!seen.isRepeated(error)) logger.error({ err: error }, 'the session key could not be rotated; retrying')
       })
     }
   }

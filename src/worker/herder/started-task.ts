@@ -11,8 +11,14 @@ export type StartedTask = {
   /** In ms since 1970. */
   readonly startedMs: number
   target: StoredTargetState
+  /** Aborts when the task is stopped. */
+  readonly stopping: AbortController
+  /** What its start waits for, as the end of a sentence; undefined when it has started. */
+  waitsFor: string | undefined
   /** Undefined when it could not be started, or was interrupted. */
   running: RunningTask | undefined
+  /** Resolves when the running task has ended. Undefined until it is told to. */
+  ending: Promise<void> | undefined
   failed: boolean
   isInterrupted: boolean
   /** Whether it has reported that it is running or paused. */
@@ -22,7 +28,24 @@ export type StartedTask = {
 }
 
 export function newStartedTask(own: Pick<StartedTask, 'id' | 'config' | 'target' | 'startedMs'>): StartedTask {
-  return { ...own, running: undefined, failed: false, isInterrupted: false, hasStarted: false, lags: [] }
+  return {
+    ...own,
+    stopping: new AbortController(),
+    waitsFor: undefined,
+    running: undefined,
+    ending: undefined,
+    failed: false,
+    isInterrupted: false,
+    hasStarted: false,
+    lags: [],
+  }
+}
+
+/** Tells the task to end. Resolves when it has ended. */
+export function endTask(task: StartedTask): Promise<void> {
+  task.stopping.abort()
+  task.ending ??= task.running?.stop()
+  return task.ending ?? Promise.resolve()
 }
 
 export function stateOf({ failed, hasStarted, target }: StartedTask): TaskMetrics['state'] {

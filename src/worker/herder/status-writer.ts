@@ -4,7 +4,8 @@ import type { Logger } from '../../common/logging/logger.ts'
 import { retry } from '../../common/retry.ts'
 import type { ConfigState } from '../stores/config-state.ts'
 import { type StoredStatus, toStatusKey } from '../stores/status-codec.ts'
-import type { StatusStore, StatusSubject } from '../stores/status-store.ts'
+import { isLate } from '../stores/status-state.ts'
+import type { StatusChange, StatusStore, StatusSubject } from '../stores/status-store.ts'
 
 export type StatusWriterOptions = {
   readonly logger: Logger
@@ -13,7 +14,12 @@ export type StatusWriterOptions = {
   readonly statuses: Pick<StatusStore, 'put' | 'putSafe'>
 }
 
-const RETRY = { backoff: { firstMs: 250, maxMs: 10_000 }, withinMs: Number.POSITIVE_INFINITY }
+/** How long a write to the status topic is repeated. */
+export const STATUS_RETRY = {
+  backoff: { firstMs: 250, maxMs: 10_000 },
+  withinMs: Number.POSITIVE_INFINITY,
+  retriable: isRetriable,
+}
 
 /**
  * Writes the statuses of connectors and tasks, and retries until the topic accepts them, as Kafka Connect does: a status that is
@@ -24,28 +30,51 @@ export class StatusWriter {
   readonly #options: StatusWriterOptions
   /** The newest status of each connector and task whose status is not stored yet. */
   readonly #pending = new Map<string, StoredStatus>()
+  /** The newest status of each connector and task that this worker owns. */
+  readonly #own = new Map<string, StoredStatus>()
+  /** The first attempts that are in progress. */
+  readonly #attempts = new Set<Promise<void>>()
 
   constructor(options: StatusWriterOptions) {
     this.#options = options
   }
 
-  /** Resolves when the status is stored, or its first attempt has failed. Never rejects. */
-  put(subject: StatusSubject, status: StoredStatus): Promise<void> {
-    return this.#write(subject, status, () => this.#options.statuses.put(subject, status))
+  /**
+   * Resolves when every status that was put before this call is stored, or its first attempt has failed. Nothing that a rebalance
+   * waits for may call it: the topic may not accept writes for as long as a broker does not respond.
+   */
+  async flush(): Promise<void> {
+    await Promise.all(this.#attempts)
+  }
+
+  /** Statuses are stored in the order of the calls. */
+  put(subject: StatusSubject, status: StoredStatus): void {
+    this.#write(subject, status, () => this.#options.statuses.put(subject, status))
   }
 
   /** Like `put`, but does not overwrite a status that another worker wrote in a later generation of the group. */
-  putSafe(subject: StatusSubject, status: StoredStatus): Promise<void> {
-    return this.#write(subject, status, () => this.#options.statuses.putSafe(subject, status))
+  putSafe(subject: StatusSubject, status: StoredStatus): void {
+    this.#write(subject, status, () => this.#options.statuses.putSafe(subject, status))
   }
 
-  #write(subject: StatusSubject, status: StoredStatus, put: () => Promise<void>): Promise<void> {
+  /**
+   * Writes the status of a connector or a task again if a previous owner, which had not read it yet, has written that it is not assigned:
+   * readers ignore that only until the topic is compacted to it.
+   */
+  restoreAfter({ status, ...subject }: StatusChange): void {
+    const own = this.#own.get(toStatusKey(subject))
+    if (own && status && own.worker_id !== status.worker_id && isLate(own, status)) this.put(subject, own)
+  }
+
+  #write(subject: StatusSubject, status: StoredStatus, put: () => Promise<void>): void {
     const { clock, logger } = this.#options
     const key = toStatusKey(subject)
     const { state } = status
     const attempted = Promise.withResolvers<void>()
     let isRepeated = false
     this.#pending.set(key, status)
+    if (state === 'UNASSIGNED' && status.trace === null) this.#own.delete(key)
+    else this.#own.set(key, status)
     const attempt = async () => {
       if (!isRepeated || (this.#pending.get(key) === status && this.#exists(subject))) await put()
     }
@@ -54,13 +83,14 @@ export class StatusWriter {
       isRepeated = true
       attempted.resolve()
     }
-    void retry(attempt, { ...RETRY, retriable: isRetriable, clock, onRetry })
+    void retry(attempt, { ...STATUS_RETRY, clock, onRetry })
       .catch((error: unknown) => logger.error({ err: error, ...subject, state }, 'a status could not be written'))
       .finally(() => {
         if (this.#pending.get(key) === status) this.#pending.delete(key)
         attempted.resolve()
       })
-    return attempted.promise
+    this.#attempts.add(attempted.promise)
+    void attempted.promise.then(() => this.#attempts.delete(attempted.promise))
   }
 
   /** Whether the status is still wanted: the leader deletes those of deleted connectors and tasks. */
@@ -70,6 +100,7 @@ export class StatusWriter {
   }
 }
 
+/** A right may be granted again. */
 function isRetriable(error: unknown): boolean {
-  return error instanceof BrokerError && error.retriable
+  return error instanceof BrokerError && (error.retriable || error.code === 'not_authorized')
 }

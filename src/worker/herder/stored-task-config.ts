@@ -1,5 +1,6 @@
 import { UserError } from '../../common/errors.ts'
 import { SecretMasker } from '../../common/secrets/secret-masker.ts'
+import { trimAsJava } from '../../common/trim-as-java.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { ResolvedConfig } from '../configuration/config-resolver.ts'
 import { replacePlaceholders } from '../configuration/placeholder.ts'
@@ -21,7 +22,7 @@ export function toStoredTaskConfig(
   if (filledIn.size === 0) return made
   // Longest first, because one value may be a prefix of another.
   const values = [...filledIn]
-    .flatMap(([placeholder, value]) => [[placeholder, value] as const, [placeholder, value.trim()] as const])
+    .flatMap(([placeholder, value]) => [[placeholder, value] as const, [placeholder, trimAsJava(value)] as const])
     .filter(([, value]) => value.length >= REPLACED_LENGTH_MIN)
     .sort(([, a], [, b]) => b.length - a.length)
   const secrets = new SecretMasker()
@@ -47,7 +48,7 @@ export function toStoredTaskConfig(
 /** Whether the value is a list or an address of non-secret keys, which connectors divide between their tasks. */
 function mayBeDivided(placeholder: string, value: string, raw: RawConfig, isSecret: (key: string) => boolean): boolean {
   const keys = Object.keys(raw).filter((key) => raw[key]?.includes(placeholder))
-  return !keys.some(isSecret) && /[,;\s]|:\/\//.test(value.trim())
+  return !keys.some(isSecret) && /[,;\s]|:\/\//.test(trimAsJava(value))
 }
 
 function requireHidden(key: string, stored: string, secrets: SecretMasker): void {

@@ -1,12 +1,17 @@
+import { noTasksTrace } from '../../clients/worker-client.ts'
 import type { Clock } from '../../common/clock.ts'
+import { messageOf } from '../../common/errors.ts'
+import { ErrorDeduplicator } from '../../common/logging/error-deduplicator.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { retry } from '../../common/retry.ts'
+import { withTimeout } from '../../common/timeout.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
 import type { ConnectorPlugin } from '../configuration/connector-plugin.ts'
 import { secretKeysOf } from '../configuration/connector-secret-keys.ts'
 import type { ConnectorRun, PluginHost } from '../plugin-host.ts'
 import { ConnectorRaisedError } from '../plugin-host.ts'
+import { sameConfig, sameTasks } from '../stores/config-state.ts'
 import type { ConfigStore } from '../stores/config-store.ts'
 import { findUnknownKeys } from '../validation/unknown-keys.ts'
 import { generateTaskConfigs } from './generate-task-configs.ts'
@@ -32,6 +37,17 @@ export const RETRY_UNTIL_DONE = {
   retriable: () => true,
 }
 
+/** What a generation of task configurations belongs to. */
+type Generation = {
+  /** Aborts when the connector is stopped, or its configuration has changed. */
+  readonly signal: AbortSignal
+  /** Called with the reason why the connector has no tasks, or not the right ones, and with null when it has. */
+  readonly onWaiting: (reason: string | null) => void
+}
+
+/** After this time, in ms, the status of a connector says that its tasks are still being generated. */
+const SLOW_GENERATION_MS = 10_000
+
 /** Stores the task configurations that connectors generate, when they differ from the stored ones. */
 export class TaskConfigUpdater {
   readonly #options: TaskConfigUpdaterOptions
@@ -49,14 +65,35 @@ export class TaskConfigUpdater {
    * Generates now, and then at the interval that the connector requests. Rejects when the first generation fails, or
    * when the connector reports that it has failed.
    */
-  async run(connector: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<void> {
+  async run(connector: string, plugin: ConnectorPlugin, generation: Generation): Promise<void> {
     const { clock, logger } = this.#options
+    const { signal } = generation
     const run = ++this.#runs
-    let againMs = await this.#generate(connector, plugin, run, signal)
+    let waitsFor: string | null = null
+    const own: Generation = {
+      signal,
+      onWaiting(reason) {
+        if (reason !== waitsFor) generation.onWaiting(reason)
+        waitsFor = reason
+      },
+    }
+    const first = this.#generate(connector, plugin, run, own)
+    const isLate = await withTimeout(
+      first.then(() => false),
+      SLOW_GENERATION_MS,
+      () => true,
+      clock,
+    )
+    if (isLate) {
+      own.onWaiting(
+        `the tasks are not generated yet: ${plugin.class} has not returned for ${SLOW_GENERATION_MS / 1_000} s`,
+      )
+    }
+    let againMs = await first
     while (againMs !== null && !signal.aborted) {
       await clock.sleep(againMs, signal).catch(() => undefined)
       const waitedMs = againMs
-      againMs = await this.#generate(connector, plugin, run, signal).catch((error: unknown) => {
+      againMs = await this.#generate(connector, plugin, run, own).catch((error: unknown) => {
         if (error instanceof ConnectorRaisedError) throw error
         logger.warn(
           { err: error, connector, waitMs: waitedMs },
@@ -71,17 +108,17 @@ export class TaskConfigUpdater {
     connector: string,
     plugin: ConnectorPlugin,
     run: ConnectorRun,
-    signal: AbortSignal,
+    generation: Generation,
   ): Promise<number | null> {
     const earlier = this.#pending.get(connector) ?? Promise.resolve()
-    const generation = earlier.then(() => this.#generateNow(connector, plugin, run, signal))
-    const settled = generation
+    const generating = earlier.then(() => this.#generateNow(connector, plugin, run, generation))
+    const settled = generating
       .catch(() => undefined)
       .finally(() => {
         if (this.#pending.get(connector) === settled) this.#pending.delete(connector)
       })
     this.#pending.set(connector, settled)
-    return generation
+    return generating
   }
 
   /** Returns the time until the next generation in ms; null if there is none. */
@@ -89,14 +126,14 @@ export class TaskConfigUpdater {
     name: string,
     plugin: ConnectorPlugin,
     run: ConnectorRun,
-    signal: AbortSignal,
+    { signal, onWaiting }: Generation,
   ): Promise<number | null> {
     const { plugins, configs, resolver, putTasks, clock, logger } = this.#options
     const connector = configs.state.connector(name)
     if (signal.aborted || !connector) return null
     const { config } = connector
-    const resolved = await resolver.resolve(config, { connector: name })
-    const { configs: generated, againMs } = await generateTaskConfigs(plugins, plugin, resolved.config, run)
+    const resolved = await resolver.resolve(config, { connector: name }, signal)
+    const { configs: generated, againMs } = await generateTaskConfigs(plugins, plugin, resolved.config, run, signal)
     const current = configs.state.connector(name)
     // The configuration may have changed while the plugin worked; the result is then obsolete.
     if (signal.aborted || current?.config !== config) return null
@@ -104,20 +141,25 @@ export class TaskConfigUpdater {
     const stored = generated.map((task) =>
       toStoredTaskConfig(task, config, resolved, secretKeysOf(config, plugins.catalog)),
     )
-    const isUnchanged = stored.length === tasks.length && stored.every((task, index) => sameConfig(task, tasks[index]))
-    if (isUnchanged && appliedConfig !== undefined && sameConfig(config, appliedConfig)) return againMs
+    const none = stored.length === 0 ? noTasksTrace(plugin.class) : null
+    if (sameTasks(stored, tasks) && appliedConfig !== undefined && sameConfig(config, appliedConfig)) {
+      onWaiting(none)
+      return againMs
+    }
     const unknown = findUnknownKeys(plugin, config)
     if (unknown.length > 0)
       logger.warn({ connector: name, keys: unknown }, 'the configuration has unknown keys, which have no effect')
-    const onRetry = (error: unknown, _: number, waitMs: number) =>
-      logger.warn({ err: error, connector: name, waitMs }, 'task configurations could not be stored; retrying')
+    const seen = new ErrorDeduplicator()
+    const onRetry = (error: unknown) => {
+      if (!seen.isRepeated(error))
+        logger.warn(
+          { err: error, connector: name },
+          'task configurations could not be stored, which is retried until it succeeds',
+        )
+      onWaiting(`the tasks could not be stored, which is retried: ${messageOf(error)}`)
+    }
     await retry(() => putTasks(name, stored), { ...RETRY_UNTIL_DONE, clock, signal, onRetry })
+    onWaiting(none)
     return againMs
   }
-}
-
-function sameConfig(a: RawConfig, b: RawConfig | undefined): boolean {
-  if (b === undefined) return false
-  const keys = Object.keys(a)
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key])
 }

@@ -6,10 +6,11 @@ import type { StoredTargetState } from '../stores/config-codec.ts'
 import type { ConfigState, ConnectorState } from '../stores/config-state.ts'
 import type { StatusKey } from '../stores/status-codec.ts'
 import type { StatusState } from '../stores/status-state.ts'
+import type { StatusSubject } from '../stores/status-store.ts'
 
 /** The work that this worker has started. Configurations are identical objects to those of the config state. */
 export type StartedWork = {
-  readonly connectors: ReadonlyMap<string, { readonly config: RawConfig; readonly target: StoredTargetState }>
+  readonly connectors: ReadonlyMap<string, Pick<ConnectorState, 'config' | 'target' | 'targetRevision'>>
   readonly tasks: ReadonlyMap<
     string,
     { readonly id: TaskId; readonly config: RawConfig; readonly target: StoredTargetState }
@@ -88,7 +89,7 @@ function keepTask(
 
 function keepConnector(
   name: string,
-  { config, target }: StartedConnector,
+  { config, target, targetRevision }: StartedConnector,
   wanted: ReadonlySet<string>,
   configs: Configs,
 ): readonly WorkStep[] {
@@ -100,7 +101,9 @@ function keepConnector(
       { do: 'start-connector', connector: next },
     ]
   }
-  return next.target === target ? [] : [{ do: 'set-connector', connector: next }]
+  // Its tasks may have been removed meanwhile: this worker may read at once that it was stopped and resumed.
+  if (next.target === target && next.targetRevision === targetRevision) return []
+  return [{ do: 'set-connector', connector: next }]
 }
 
 function begin(name: string, configs: Configs, started: StartedWork): readonly WorkStep[] {
@@ -124,14 +127,22 @@ export function configuredWork(configs: Pick<ConfigState, 'connectors'>): Connec
   }
 }
 
+/** Whether the connector or task of a status no longer exists. */
+export function isObsoleteStatus(configs: Configs, status: StatusSubject): boolean {
+  const connector = configs.connector(status.connector)
+  return connector === undefined || (status.kind === 'task' && status.task >= connector.tasks.length)
+}
+
 /** Keys of the status records whose connector or task no longer exists. The leader deletes them. */
-export function findObsoleteStatuses(configs: Configs, statuses: StatusState): readonly StatusKey[] {
-  return statuses.names().flatMap((name) => {
-    const connector = configs.connector(name)
-    const tasks = statuses.tasks(name).map(([task]) => task)
-    const obsoleteTasks = tasks.filter((task) => task >= (connector?.tasks.length ?? 0))
-    const taskKeys: StatusKey[] = obsoleteTasks.map((task) => ({ kind: 'task', connector: name, task }))
-    if (connector !== undefined) return taskKeys
+export function findObsoleteStatuses(
+  configs: Configs,
+  statuses: StatusState,
+  names: readonly string[] = statuses.names(),
+): readonly StatusKey[] {
+  return names.flatMap((name) => {
+    const tasks = statuses.tasks(name).map(([task]) => ({ kind: 'task', connector: name, task }) as const)
+    const taskKeys = tasks.filter((key) => isObsoleteStatus(configs, key))
+    if (configs.connector(name) !== undefined) return taskKeys
     const topics = statuses.topics(name).map((topic): StatusKey => ({ kind: 'topic', connector: name, topic }))
     return [...taskKeys, ...topics, { kind: 'connector', connector: name }]
   })

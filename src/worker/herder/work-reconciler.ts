@@ -1,4 +1,5 @@
 import type { TaskId } from '../../clients/worker-client.ts'
+import { ErrorDeduplicator } from '../../common/logging/error-deduplicator.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import type { WorkerGroup } from '../membership/worker-group.ts'
 import { taskKey } from '../model/task-key.ts'
@@ -32,7 +33,12 @@ export class WorkReconciler {
   /** Connectors to reconcile next; undefined: all. */
   #changed: Set<string> | undefined = new Set()
   #isRestartingInterrupted = false
+  readonly #reconcileErrors = new ErrorDeduplicator()
+  readonly #cleanUpErrors = new ErrorDeduplicator()
   #isStopped = false
+  #isCleanUpDue = false
+  #isCleaningUp = false
+  #cleaning: Promise<void> = Promise.resolve()
 
   constructor(options: WorkReconcilerOptions) {
     this.#options = options
@@ -45,7 +51,11 @@ export class WorkReconciler {
     if (this.#isPending || this.#isStopped) return
     this.#isPending = true
     this.#enqueue(() => this.#reconcile()).catch((error: unknown) => {
-      this.#options.logger.error({ err: error }, 'starting or stopping work failed; reconciling again')
+      if (!this.#reconcileErrors.isRepeated(error))
+        this.#options.logger.error(
+          { err: error },
+          'starting or stopping work failed; reconciling again until it succeeds',
+        )
     })
   }
 
@@ -54,19 +64,35 @@ export class WorkReconciler {
     await this.#enqueue(async () => {
       this.#changed = undefined
       await this.#reconcile()
-      if (this.#options.group()?.isLeader) await this.#cleanUp()
     })
+    this.#isCleanUpDue = true
+    if (!this.#isCleaningUp) this.#cleaning = this.#cleanUp()
   }
 
+  /** Called when this worker has joined. Resolves when its work has started, and when it has cleaned up if it is the leader. */
+  async start(): Promise<void> {
+    await this.onAssigned()
+    await this.#cleaning
+  }
+
+  /** On the leader, one at a time. No rebalance waits for it, because it waits for brokers. */
   async #cleanUp(): Promise<void> {
-    const { leader, logger } = this.#options
-    await leader.cleanUp().catch((error: unknown) => {
-      logger.error({ err: error }, 'the leader could not delete obsolete records; it retries after the next rebalance')
-    })
+    const { leader, logger, group } = this.#options
+    this.#isCleaningUp = true
+    while (this.#isCleanUpDue && !this.#isStopped && group()?.isLeader) {
+      this.#isCleanUpDue = false
+      await leader.cleanUp().catch((error: unknown) => {
+        if (this.#cleanUpErrors.isRepeated(error)) return
+        const message = 'the leader could not delete obsolete records; it retries after the next rebalance'
+        logger.error({ err: error }, message)
+      })
+    }
+    this.#isCleaningUp = false
   }
 
-  /** Called when this worker is no longer a member: other workers may start what ran here. */
+  /** Called when this worker may no longer be a member: other workers may start what ran here, whatever is queued here. */
   async onLost(): Promise<void> {
+    this.#options.runner.halt()
     await this.#enqueue(() => this.#options.runner.stopAll())
   }
 
@@ -100,6 +126,7 @@ export class WorkReconciler {
         throw new WorkerError('start_failed', `Failed to start connector: ${name}`)
       }
     })
+    await this.#options.runner.storeStatuses()
   }
 
   async restartTask(id: TaskId): Promise<void> {
@@ -112,11 +139,13 @@ export class WorkReconciler {
       await runner.stopTask(id)
       await runner.execute([{ do: 'start-task', id, config, target: connector.target }])
     })
+    await this.#options.runner.storeStatuses()
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
     await this.#enqueue(() => this.#options.runner.stopAll())
+    await Promise.all([this.#cleaning, this.#options.runner.storeStatuses()])
   }
 
   /** Resolves to true when every job that was queued before this call is done. */
@@ -140,6 +169,7 @@ export class WorkReconciler {
     this.#changed = new Set()
     const steps = planWork(group, configs.state, runner, changed)
     if (steps.length > 0) await runner.execute(steps)
+    this.#reconcileErrors.clear()
     // A new or deleted connector, or a changed number of tasks, needs a rebalance.
     group.rebalanceIfWorkChanged()
   }

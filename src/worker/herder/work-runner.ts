@@ -1,70 +1,50 @@
-import type { TopicPartition } from '../../broker/broker.ts'
-import { OpenTransactionError } from '../../broker/broker-error.ts'
-import type { RunState, TaskId } from '../../clients/worker-client.ts'
-import type { Clock } from '../../common/clock.ts'
-import type { Logger } from '../../common/logging/logger.ts'
-import { retry } from '../../common/retry.ts'
+import type { TaskId } from '../../clients/worker-client.ts'
+import { messageOf } from '../../common/errors.ts'
 import { settleAll } from '../../common/settle-all.ts'
+import type { RunState } from '../../common/state-glossary.ts'
 import { withTimeout } from '../../common/timeout.ts'
 import type { RawConfig } from '../../sdk/index.ts'
-import type { ConfigResolver } from '../configuration/config-resolver.ts'
 import {
   type ConnectorPlugin,
   findAnyConnector,
   findConnector,
   missingConnector,
 } from '../configuration/connector-plugin.ts'
-import type { LiteralSecrets } from '../configuration/literal-secrets.ts'
 import { taskKey } from '../model/task-key.ts'
 import type { ConnectorMetrics, TaskMetrics, WorkerMetrics } from '../observability/worker-metrics.ts'
 import type { PluginHost } from '../plugin-host.ts'
 import type { StoredTargetState } from '../stores/config-codec.ts'
 import type { ConnectorState } from '../stores/config-state.ts'
 import type { ConfigStore } from '../stores/config-store.ts'
-import type { OffsetStore } from '../stores/offset-store.ts'
-import type { StatusStore } from '../stores/status-store.ts'
+import type { StatusChange, StatusStore } from '../stores/status-store.ts'
 import { traceOf } from '../tasks/error-trace.ts'
-import type { RunningTask, TaskDefaults, TaskHost, TaskMessage } from '../tasks/task-spec.ts'
-import { transactionalIdOf } from './producer-fencing.ts'
-import { newStartedTask, type StartedTask, stateOf } from './started-task.ts'
+import type { RunningTask, TaskMessage } from '../tasks/task-spec.ts'
+import { FencedTasks, type FencedTasksOptions } from './fenced-tasks.ts'
+import { endTask, newStartedTask, type StartedTask, stateOf } from './started-task.ts'
 import { StatusWriter } from './status-writer.ts'
-import { RETRY_UNTIL_DONE, TaskConfigUpdater } from './task-config-updater.ts'
+import { TaskConfigUpdater } from './task-config-updater.ts'
+import { TaskStarter, type TaskStarterOptions } from './task-starter.ts'
 import type { StartedWork, WorkStep } from './work-plan.ts'
 
-export type WorkRunnerOptions = {
-  readonly plugins: PluginHost
-  readonly logger: Logger
-  readonly clock: Clock
-  readonly host: TaskHost
-  readonly resolver: ConfigResolver
-  readonly literals: LiteralSecrets
-  readonly configs: ConfigStore
-  readonly statuses: StatusStore
-  readonly offsets: OffsetStore
-  readonly defaults: TaskDefaults
-  /** `host:port` of this worker, for statuses. */
-  readonly workerId: () => string
-  readonly generation: () => number
-  /** Stores the task configurations of a connector, directly or through the leader. */
-  readonly putTasks: (connector: string, tasks: readonly RawConfig[]) => Promise<void>
-  /**
-   * Fences every older producer of this source task, and ends transactions of theirs that are still open in these
-   * partitions of an offsets topic. Undefined: sources deliver at least once.
-   */
-  readonly fence: ((id: TaskId, openPartitions: readonly TopicPartition[]) => Promise<void>) | undefined
-  readonly stopTimeoutMs: number
-  /** Called when a task lost its thread because of another task; it stays interrupted until `restartInterrupted`. */
-  readonly onInterrupted: () => void
-}
-
-/** Timeout of reading the source offsets before the start of an exactly-once task. */
-const OFFSETS_MS_MAX = 10_000
-/** How long such a task waits for open transactions. Kafka aborts them after `transaction.timeout.ms`, 60 s by default. */
-const OPEN_TRANSACTION_MS_MAX = 90_000
+export type WorkRunnerOptions = TaskStarterOptions &
+  Pick<FencedTasksOptions, 'sessionTimeoutMs'> & {
+    readonly plugins: PluginHost
+    readonly configs: ConfigStore
+    readonly statuses: StatusStore
+    /** `host:port` of this worker, for statuses. */
+    readonly workerId: () => string
+    readonly generation: () => number
+    /** Stores the task configurations of a connector, directly or through the leader. */
+    readonly putTasks: (connector: string, tasks: readonly RawConfig[]) => Promise<void>
+    readonly stopTimeoutMs: number
+    /** Called when a task lost its process because of another task; it stays interrupted until `restartInterrupted`. */
+    readonly onInterrupted: () => void
+  }
 
 type StartedConnector = {
   readonly config: RawConfig
   target: StoredTargetState
+  targetRevision: number
   failed: boolean
   /** Aborts the generation of task configurations for the current configuration. */
   generation: AbortController
@@ -82,12 +62,27 @@ export class WorkRunner implements StartedWork {
   readonly starts = { connectorAttempts: 0, connectorFailures: 0, taskAttempts: 0, taskFailures: 0 }
   readonly #taskConfigs: TaskConfigUpdater
   readonly #statuses: StatusWriter
+  readonly #starter: TaskStarter
+  readonly #fenced: FencedTasks
+  #isHalted = false
 
   constructor(options: WorkRunnerOptions) {
     const { plugins, configs, statuses, resolver, clock, logger, putTasks } = options
     this.#options = options
     this.#statuses = new StatusWriter({ logger, clock, configs: configs.state, statuses })
     this.#taskConfigs = new TaskConfigUpdater({ plugins, configs, resolver, clock, logger, putTasks })
+    const isWanted = (task: StartedTask) => this.#isWanted(task)
+    this.#fenced = new FencedTasks({
+      ...options,
+      putWaiting: (id, reason) => this.#putWaiting(id, reason),
+      isWanted,
+      restart: (task, reason) => this.#markInterrupted(task, reason),
+    })
+    this.#starter = new TaskStarter({
+      ...options,
+      isWanted,
+      report: (task, message) => this.#handleMessage(task.id, message),
+    })
   }
 
   workerMetrics(): WorkerMetrics {
@@ -123,22 +118,51 @@ export class WorkRunner implements StartedWork {
     // tasks do not wait for open transactions.
     const reading = !this.#options.fence && steps.some(isSource) ? this.#options.offsets.refresh() : undefined
     const start = async (step: WorkStep) => {
-      if (isSource(step)) await reading
+      if (step.do === 'start-task' && isSource(step)) {
+        await reading?.catch((error: unknown) => {
+          this.#putWaiting(step.id, `the task cannot start yet: ${messageOf(error)}`)
+          throw error
+        })
+      }
       await this.#executeStep(step)
     }
     await settleAll(steps.filter((step) => !isStop(step)).map(start))
   }
 
+  /** Writes a status again that a previous owner has overwritten. */
+  statusRead(change: StatusChange): void {
+    this.#statuses.restoreAfter(change)
+  }
+
+  /** Resolves when the statuses of all earlier calls are stored, or could not be written. */
+  storeStatuses(): Promise<void> {
+    return this.#statuses.flush()
+  }
+
+  /**
+   * Ends all tasks immediately, also while steps are in progress, and starts none until `stopAll`: other workers may start them
+   * now.
+   */
+  halt(): void {
+    this.#isHalted = true
+    for (const task of this.tasks.values()) void endTask(task)
+  }
+
   async stopAll(): Promise<void> {
-    await Promise.all([...this.tasks.values()].map(({ id }) => this.stopTask(id)))
-    await Promise.all([...this.connectors.keys()].map((name) => this.stopConnector(name)))
+    try {
+      await Promise.all([...this.tasks.values()].map(({ id }) => this.stopTask(id)))
+      await Promise.all([...this.connectors.keys()].map((name) => this.stopConnector(name)))
+    } finally {
+      this.#isHalted = false
+    }
   }
 
   async startConnector(connector: ConnectorState): Promise<void> {
-    const { name, config, target } = connector
-    this.connectors.set(name, { config, target, failed: false, generation: new AbortController() })
+    const { name, config, target, targetRevision } = connector
+    const generation = new AbortController()
+    this.connectors.set(name, { config, target, targetRevision, failed: false, generation })
     this.starts.connectorAttempts += 1
-    await this.#applyTarget(connector)
+    this.#applyTarget(connector)
     if (this.connectors.get(name)?.failed) this.starts.connectorFailures += 1
   }
 
@@ -148,7 +172,7 @@ export class WorkRunner implements StartedWork {
     started.generation.abort()
     this.connectors.delete(name)
     this.#options.resolver.release({ connector: name })
-    await this.#putConnectorSafe(name, next, null, null)
+    this.#putConnectorSafe(name, next, null, null)
   }
 
   /** Starts a task with the offsets that were last read and the current values of its placeholders. */
@@ -164,61 +188,11 @@ export class WorkRunner implements StartedWork {
       })
       return
     }
-    if (kind === 'source' && this.#options.fence) this.#runInBackground(this.#startFenced(task))
+    this.#runInBackground(this.#starter.reportSlowStart(task))
+    if (kind === 'source' && this.#options.fence) this.#runInBackground(this.#starter.startFenced(task))
     // A config provider may take long, and other tasks must not wait for it.
-    else if (this.#options.resolver.hasPlaceholders(config)) this.#runInBackground(this.#start(task, kind))
-    else await this.#start(task, kind)
-  }
-
-  /**
-   * Reads offsets after fencing, when no older task can change them. Retries until it succeeds or the task is no longer
-   * wanted. A task that waits too long for the end of an open transaction in an offsets topic is FAILED meanwhile.
-   */
-  async #startFenced(task: StartedTask): Promise<void> {
-    const { fence, clock, logger, offsets } = this.#options
-    const startMs = clock.monotonicMs()
-    let openPartitions: readonly TopicPartition[] = []
-    const onRetry = (error: unknown, _: number, waitMs: number) => {
-      logger.warn({ err: error, ...task.id, waitMs }, 'cannot read the source offsets of a task; retrying')
-      if (!(error instanceof OpenTransactionError)) return
-      openPartitions = error.partitions
-      const isTooLate = clock.monotonicMs() - startMs > OPEN_TRANSACTION_MS_MAX
-      if (isTooLate && !task.failed && this.#isWanted(task))
-        this.#handleMessage(task.id, { type: 'failed', trace: traceOf(error) })
-    }
-    const attempt = async () => {
-      if (!this.#isWanted(task)) return
-      await fence?.(task.id, openPartitions)
-      await offsets.refresh(OFFSETS_MS_MAX)
-      await this.#start(task, 'source')
-    }
-    await retry(attempt, { ...RETRY_UNTIL_DONE, clock, onRetry })
-  }
-
-  /** Rejects with `OpenTransactionError` if a fenced task cannot read its offsets. Any other error fails the task. */
-  async #start(task: StartedTask, kind: 'source' | 'sink'): Promise<void> {
-    const { resolver, defaults, offsets, host, fence } = this.#options
-    const { id, config } = task
-    try {
-      const resolved = await resolver.resolve(config, id)
-      const sourceOffsets = kind === 'source' ? await offsets.of(id.connector, resolved.config) : []
-      if (!this.#isWanted(task)) return
-      task.failed = false
-      const spec = {
-        ...id,
-        kind,
-        config: resolved.config,
-        secrets: [...resolved.placeholderValues.values(), ...this.#options.literals.secretsIn(resolved.config)],
-        worker: defaults,
-        paused: task.target === 'PAUSED',
-        offsets: sourceOffsets,
-        ...(kind === 'source' && fence && { transactionalId: transactionalIdOf(defaults.workerGroup, id) }),
-      }
-      task.running = host.start(spec, (message) => this.#handleMessage(id, message))
-    } catch (error) {
-      if (fence && error instanceof OpenTransactionError) throw error
-      if (this.#isWanted(task)) this.#handleMessage(id, { type: 'failed', trace: traceOf(error) })
-    }
+    else if (this.#options.resolver.hasPlaceholders(config)) this.#runInBackground(this.#starter.start(task, kind))
+    else await this.#starter.start(task, kind)
   }
 
   #kindOf(config: RawConfig): 'source' | 'sink' | undefined {
@@ -226,7 +200,7 @@ export class WorkRunner implements StartedWork {
   }
 
   #isWanted(task: StartedTask): boolean {
-    return this.tasks.get(taskKey(task.id)) === task
+    return !this.#isHalted && this.tasks.get(taskKey(task.id)) === task
   }
 
   /** Restarts the interrupted tasks from their current offsets. */
@@ -239,9 +213,11 @@ export class WorkRunner implements StartedWork {
     const task = this.tasks.get(taskKey(id))
     if (!task) return
     this.tasks.delete(taskKey(id))
-    if (task.running) await this.#stopWithTimeout(id, task.running)
+    this.#fenced.forget(id)
+    const ended = endTask(task)
+    if (task.running) await this.#stopWithTimeout(id, task.running, ended)
     this.#options.resolver.release(id)
-    await this.#putTaskSafe(id, next, null, null)
+    this.#putTaskSafe(id, next, null, null)
   }
 
   async #executeStep(step: WorkStep): Promise<void> {
@@ -265,11 +241,12 @@ export class WorkRunner implements StartedWork {
     const started = this.connectors.get(connector.name)
     if (!started) return
     started.target = connector.target
+    started.targetRevision = connector.targetRevision
     // A failed connector stays failed until it is restarted, unless it is stopped.
     if (started.failed && connector.target !== 'STOPPED') return
     started.generation.abort()
     started.generation = new AbortController()
-    await this.#applyTarget(connector)
+    this.#applyTarget(connector)
   }
 
   #setTask(id: TaskId, target: StoredTargetState): void {
@@ -282,33 +259,36 @@ export class WorkRunner implements StartedWork {
     else task.running?.resume()
   }
 
-  async #applyTarget(connector: ConnectorState): Promise<void> {
+  #applyTarget(connector: ConnectorState): void {
     const { name, config, target } = connector
     const plugin = findConnector(this.#options.plugins.catalog, config)
     try {
       if (plugin === undefined) throw missingConnector(this.#options.plugins.catalog, config)
-      await this.#putConnector(name, RUN_STATES[target], plugin.version)
+      this.#putConnector(name, RUN_STATES[target], plugin.version)
     } catch (error) {
-      await this.#connectorFailed(name, plugin, error)
+      this.#connectorFailed(name, plugin, error)
       return
     }
     if (target === 'STARTED') this.#runInBackground(this.#generateTasks(name, plugin))
   }
 
-  async #connectorFailed(name: string, plugin: ConnectorPlugin | undefined, error: unknown): Promise<void> {
+  #connectorFailed(name: string, plugin: ConnectorPlugin | undefined, error: unknown): void {
     this.#options.logger.error({ err: error, connector: name }, 'the connector failed')
     const started = this.connectors.get(name)
     if (started) started.failed = true
-    await this.#putConnectorSafe(name, 'FAILED', traceOf(error), plugin?.version ?? null)
+    this.#putConnectorSafe(name, 'FAILED', traceOf(error), plugin?.version ?? null)
   }
 
   async #generateTasks(name: string, plugin: ConnectorPlugin): Promise<void> {
     const signal = this.connectors.get(name)?.generation.signal
     if (!signal) return
+    const onWaiting = (reason: string | null) => {
+      if (!signal.aborted) this.#putConnector(name, 'RUNNING', plugin.version, reason)
+    }
     try {
-      await this.#taskConfigs.run(name, plugin, signal)
+      await this.#taskConfigs.run(name, plugin, { signal, onWaiting })
     } catch (error) {
-      if (!signal.aborted) await this.#connectorFailed(name, plugin, error)
+      if (!signal.aborted) this.#connectorFailed(name, plugin, error)
     }
   }
 
@@ -321,17 +301,21 @@ export class WorkRunner implements StartedWork {
       case 'running':
       case 'paused':
         task.hasStarted = true
-        void this.#statuses.put(
+        this.#statuses.put(
           { kind: 'task', ...id },
           message.type === 'running'
             ? this.#status('RUNNING', message.retryTrace ?? null, version)
             : this.#status('PAUSED', null, version),
         )
         break
+      case 'waiting':
+        this.#putWaiting(id, message.reason)
+        break
       case 'failed':
+        if (message.isFenced && this.#fenced.restart(task)) break
         if (!task.hasStarted) this.starts.taskFailures += 1
         task.failed = true
-        void this.#putTaskSafe(id, 'FAILED', message.trace, version)
+        this.#putTaskSafe(id, 'FAILED', message.trace, version)
         break
       case 'interrupted':
         this.#markInterrupted(task, message.reason)
@@ -357,24 +341,31 @@ export class WorkRunner implements StartedWork {
     this.#options.onInterrupted()
   }
 
-  async #stopWithTimeout(id: TaskId, running: RunningTask): Promise<void> {
+  async #stopWithTimeout(id: TaskId, running: RunningTask, ended: Promise<void>): Promise<void> {
     const { stopTimeoutMs, logger } = this.#options
-    await withTimeout(running.stop(), stopTimeoutMs, () => {
+    await withTimeout(ended, stopTimeoutMs, () => {
       logger.error({ ...id, stopTimeoutMs }, 'the task did not stop in time and is cancelled')
       running.cancel()
     })
   }
 
-  async #putConnector(name: string, state: RunState, version: string | null): Promise<void> {
-    await this.#statuses.put({ kind: 'connector', connector: name }, this.#status(state, null, version))
+  #putConnector(name: string, state: RunState, version: string | null, reason: string | null = null): void {
+    this.#statuses.put({ kind: 'connector', connector: name }, this.#status(state, reason, version))
   }
 
-  async #putConnectorSafe(name: string, state: RunState, trace: string | null, version: string | null): Promise<void> {
-    await this.#statuses.putSafe({ kind: 'connector', connector: name }, this.#status(state, trace, version))
+  #putConnectorSafe(name: string, state: RunState, trace: string | null, version: string | null): void {
+    this.#statuses.putSafe({ kind: 'connector', connector: name }, this.#status(state, trace, version))
   }
 
-  async #putTaskSafe(id: TaskId, state: RunState, trace: string | null, version: string | null): Promise<void> {
-    await this.#statuses.putSafe({ kind: 'task', ...id }, this.#status(state, trace, version))
+  #putTaskSafe(id: TaskId, state: RunState, trace: string | null, version: string | null): void {
+    this.#statuses.putSafe({ kind: 'task', ...id }, this.#status(state, trace, version))
+  }
+
+  /** A reason is stored once, because the start is retried every second. */
+  #putWaiting(id: TaskId, reason: string): void {
+    const known = this.#options.statuses.state.task(id.connector, id.task)
+    if (known?.state !== 'UNASSIGNED' || known.trace !== this.#options.resolver.mask(reason))
+      this.#putTaskSafe(id, 'UNASSIGNED', reason, null)
   }
 
   #status(state: RunState, trace: string | null, version: string | null) {

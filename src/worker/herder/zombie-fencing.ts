@@ -1,5 +1,6 @@
 import type { Broker } from '../../broker/broker.ts'
 import type { RawConfig } from '../../sdk/index.ts'
+import type { ConnectorBrokers } from '../configuration/connector-brokers.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { ConnectorState } from '../stores/config-state.ts'
 import type { ConfigStore } from '../stores/config-store.ts'
@@ -7,6 +8,7 @@ import { fenceProducer, transactionalIdOf } from './producer-fencing.ts'
 
 export type ZombieFencingOptions = {
   readonly broker: Broker
+  readonly brokers: Pick<ConnectorBrokers, 'run'>
   readonly groupId: string
   readonly configs: ConfigStore
   readonly isLeader: () => boolean
@@ -39,18 +41,20 @@ export class ZombieFencing {
    * of this name would not fence a task that a worker without connection still runs.
    */
   async fenceDeleted(name: string): Promise<void> {
-    await this.#fenceTasks(name, this.#options.configs.state.fencedTasks(name) ?? 0)
+    const { broker, configs } = this.#options
+    // Its configuration, which may have had a login of its own, is deleted.
+    await this.#fenceTasks(broker, name, configs.state.fencedTasks(name) ?? 0)
   }
 
   async #fence(name: string): Promise<void> {
-    const { configs } = this.#options
+    const { brokers, configs } = this.#options
     await configs.readToEnd()
-    const { pendingFencing, fencedTasks, tasks, taskGeneration } = this.#requireSource(name)
+    const { config, pendingFencing, fencedTasks, tasks, taskGeneration } = this.#requireSource(name)
     if (!pendingFencing) return
     // A starting task fences its own predecessor, so nothing is left to fence if the connector had one task and has one
     // now.
     const olderTasks = fencedTasks === 1 && tasks.length === 1 ? 0 : (fencedTasks ?? 0)
-    await this.#fenceTasks(name, olderTasks)
+    if (olderTasks > 0) await brokers.run('admin', config, (broker) => this.#fenceTasks(broker, name, olderTasks))
     await configs.readToEnd()
     if (this.#requireSource(name).taskGeneration !== taskGeneration) {
       throw new WorkerError(
@@ -61,8 +65,8 @@ export class ZombieFencing {
     await configs.write([{ kind: 'fencing', connector: name, tasks: tasks.length }])
   }
 
-  async #fenceTasks(name: string, count: number): Promise<void> {
-    const { broker, groupId } = this.#options
+  async #fenceTasks(broker: Broker, name: string, count: number): Promise<void> {
+    const { groupId } = this.#options
     const ids = Array.from({ length: count }, (_, task) => transactionalIdOf(groupId, { connector: name, task }))
     await Promise.all(ids.map((id) => fenceProducer(broker, id)))
   }

@@ -9,8 +9,9 @@ import {
   realpathSync,
   statSync,
 } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat } from 'node:fs/promises'
+import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { createDirectories } from '../../common/create-directories.ts'
 import { type FileAccess, realPathOf } from '../../sdk/index.ts'
 import { notAllowed, type PathPolicy } from './host-access-policy.ts'
 
@@ -84,7 +85,7 @@ export function createFileAccess(policy: PathPolicy): FileAccess {
     },
     async openDirectory(written, { create = false } = {}) {
       const real = await realPath(written)
-      if (create) await mkdir(real, { recursive: true })
+      if (create) createDirectories(real)
       const directory = await pin(real, written)
       return {
         path: directory.path,

@@ -2,7 +2,7 @@ import type { ClientAccess } from '../../broker/client-access.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import { type HostAccess, UNRESTRICTED } from '../../sdk/index.ts'
 import { createFileAccess } from './file-access.ts'
-import type { HostAccessPolicy } from './host-access-policy.ts'
+import { type HostAccessPolicy, notAllowed } from './host-access-policy.ts'
 import { createNetworkAccess } from './network-access.ts'
 
 /** The access of connectors to files and network. Unrestricted if `policy` is undefined. */
@@ -20,5 +20,12 @@ export function clientAccess(access: HostAccess, overrides: RawConfig): ClientAc
   return {
     readFileSync: (key, path) => accessOf(key).files.readFileSync(path),
     connectOptions: (key, host, port) => accessOf(key).network.connectOptions(host, port),
+    useMachineIdentity: (keys) => {
+      const denied = keys.find((key) => accessOf(key) !== UNRESTRICTED)
+      if (denied === undefined) return
+      throw notAllowed(
+        `${denied}: a connector may not use the identity of the worker's machine at AWS: expected the login of the worker, or a password`,
+      )
+    },
   }
 }

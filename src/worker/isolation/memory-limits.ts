@@ -1,19 +1,7 @@
-import type { ResourceLimits } from 'node:worker_threads'
+// The memory limits of the processes in which tasks and plugins run: V8 limits its heap (`--max-old-space-size`), and the worker
+// measures their resident memory. `memoryMbMax` is `worker.thread.memory.mb` or `worker.plugin.memory.mb`.
 
-// The memory limits of the processes in which tasks and plugins run: V8 limits the heap of the thread, and the process
-// measures its resident memory. `memoryMbMax` is `worker.thread.memory.mb` or `worker.plugin.memory.mb`.
-
-/** Limits the heap of a thread that runs the code of plugins. */
-export function heapLimits(memoryMbMax: number): ResourceLimits {
-  return { maxOldGenerationSizeMb: memoryMbMax }
-}
-
-/** Whether a thread ended because it exceeded its `heapLimits`. */
-export function isHeapExhausted(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY'
-}
-
-/** The end of the tasks in a thread that exceeded its limit, after the name of the task. */
+/** The end of the tasks in a process that exceeded its limit, after the name of the task. */
 export function taskMemoryExceeded(memoryMbMax: number): string {
   return `exceeded the memory limit of its thread, ${memoryMbMax} MB (worker.thread.memory.mb)`
 }
@@ -28,8 +16,7 @@ const MB = 1024 * 1024
 const HEADROOM_MB = 96
 
 /**
- * Limits the resident memory of a process to `memoryMbMax` MB and a headroom above its first measurement, taken when the
- * thread is ready. Covers V8's heap and everything outside of it (buffers, shared memory, WebAssembly, native
+ * Limits the resident memory of a process to `memoryMbMax` MB and a headroom above its first measurement. Covers V8's heap and everything outside of it (buffers, shared memory, WebAssembly, native
  * libraries).
  */
 export class ResidentLimit {

@@ -1,3 +1,4 @@
+import { ProtocolReader, ProtocolWriter } from '../../broker/protocol-primitives.ts'
 import type { TaskId } from '../../clients/worker-client.ts'
 
 // The messages that workers of a group exchange through the group coordinator: Kafka Connect's protocols `compatible`
@@ -39,43 +40,43 @@ export function encodeWorkerMetadata(
   protocol: ProtocolName,
   { url, configOffset, assignment }: WorkerMetadata,
 ): Buffer {
-  const to = new Writer().int16(PROTOCOL_VERSION[protocol]).string(url).int64(configOffset)
-  return to.bytes(assignment && encodeWorkerAssignment(protocol, assignment)).done()
+  const to = new ProtocolWriter().int16(PROTOCOL_VERSION[protocol]).string(url).int64(configOffset)
+  if (assignment === null) return to.int32(-1).bytes
+  const encoded = encodeWorkerAssignment(protocol, assignment)
+  return to.int32(encoded.length).raw(encoded).bytes
 }
 
 /** Throws when the bytes are truncated or the version is negative. */
 export function parseWorkerMetadata(bytes: Uint8Array): WorkerMetadata {
-  const from = new Parser(bytes)
-  from.version()
+  const from = readerAfterVersion(bytes)
   const url = from.string()
   const configOffset = from.int64()
-  const allocation = from.isAtEnd() ? null : from.bytes()
+  const allocation = from.remaining === 0 ? null : from.nullableData()
   return { url, configOffset, assignment: allocation && parseWorkerAssignment(allocation) }
 }
 
 export function encodeWorkerAssignment(protocol: ProtocolName, assignment: WorkerAssignment): Buffer {
-  const to = new Writer()
+  const to = new ProtocolWriter()
     .int16(PROTOCOL_VERSION[protocol])
     .int16(assignment.error)
     .string(assignment.leaderId)
     .string(assignment.leaderUrl)
     .int64(assignment.configOffset)
   to.raw(encodedWork(assignment.assigned)).raw(encodedWork(assignment.revoked))
-  return to.int32(assignment.delayMs).done()
+  return to.int32(assignment.delayMs).bytes
 }
 
 /** Throws when the bytes are truncated or the version is negative. */
 export function parseWorkerAssignment(bytes: Uint8Array): WorkerAssignment {
-  const from = new Parser(bytes)
-  from.version()
+  const from = readerAfterVersion(bytes)
   return {
     error: from.int16(),
     leaderId: from.string(),
     leaderUrl: from.string(),
     configOffset: from.int64(),
     assigned: readWork(from),
-    revoked: from.isAtEnd() ? NO_WORK : readWork(from),
-    delayMs: from.isAtEnd() ? 0 : from.int32(),
+    revoked: from.remaining === 0 ? NO_WORK : readWork(from),
+    delayMs: from.remaining === 0 ? 0 : from.int32(),
   }
 }
 
@@ -94,7 +95,7 @@ function encodedWork(work: ConnectorsAndTasks): Buffer {
 }
 
 function encodeWork({ connectors, tasks }: ConnectorsAndTasks): Buffer {
-  const to = new Writer()
+  const to = new ProtocolWriter()
   const groups = new Map<string, number[]>(connectors.map((connector) => [connector, [CONNECTOR]]))
   for (const { connector, task } of tasks) {
     const group = groups.get(connector)
@@ -106,10 +107,10 @@ function encodeWork({ connectors, tasks }: ConnectorsAndTasks): Buffer {
     to.string(connector).int32(numbers.length)
     for (const number of numbers) to.int32(number)
   }
-  return to.done()
+  return to.bytes
 }
 
-function readWork(from: Parser): ConnectorsAndTasks {
+function readWork(from: ProtocolReader): ConnectorsAndTasks {
   const connectors: string[] = []
   const tasks: TaskId[] = []
   for (let groups = from.int32(); groups > 0; groups--) {
@@ -123,112 +124,13 @@ function readWork(from: Parser): ConnectorsAndTasks {
   return { connectors, tasks }
 }
 
-/** Writes into one buffer that grows as needed. */
-class Writer {
-  #bytes = Buffer.allocUnsafe(256)
-  #end = 0
-
-  int16(value: number): this {
-    const at = this.#take(2)
-    this.#bytes.writeInt16BE(value, at)
-    return this
-  }
-
-  int32(value: number): this {
-    const at = this.#take(4)
-    this.#bytes.writeInt32BE(value, at)
-    return this
-  }
-
-  int64(value: number): this {
-    const at = this.#take(8)
-    this.#bytes.writeBigInt64BE(BigInt(value), at)
-    return this
-  }
-
-  string(value: string): this {
-    const length = Buffer.byteLength(value)
-    this.int16(length)
-    const at = this.#take(length)
-    this.#bytes.write(value, at)
-    return this
-  }
-
-  bytes(value: Buffer | null): this {
-    return value === null ? this.int32(-1) : this.int32(value.length).raw(value)
-  }
-
-  raw(value: Buffer): this {
-    const at = this.#take(value.length)
-    value.copy(this.#bytes, at)
-    return this
-  }
-
-  done(): Buffer {
-    return this.#bytes.subarray(0, this.#end)
-  }
-
-  /** Reserves `length` bytes and returns their position. */
-  #take(length: number): number {
-    const start = this.#end
-    this.#end += length
-    if (this.#end > this.#bytes.length) {
-      const larger = Buffer.allocUnsafe(2 * this.#end)
-      this.#bytes.copy(larger, 0, 0, start)
-      this.#bytes = larger
-    }
-    return start
-  }
-}
-
-class Parser {
-  readonly #bytes: Buffer
-  #at = 0
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  }
-
-  isAtEnd(): boolean {
-    return this.#at >= this.#bytes.length
-  }
-
-  version(): number {
-    const version = this.int16()
-    if (version < 0) throw new Error(`unsupported version ${version} of a group protocol message`)
-    return version
-  }
-
-  int16(): number {
-    return this.#bytes.readInt16BE(this.#advance(2))
-  }
-
-  int32(): number {
-    return this.#bytes.readInt32BE(this.#advance(4))
-  }
-
-  int64(): number {
-    return Number(this.#bytes.readBigInt64BE(this.#advance(8)))
-  }
-
-  string(): string {
-    return this.#slice(this.int16()).toString()
-  }
-
-  bytes(): Buffer | null {
-    const length = this.int32()
-    return length < 0 ? null : this.#slice(length)
-  }
-
-  #slice(length: number): Buffer {
-    const start = this.#advance(length)
-    if (this.#at > this.#bytes.length) throw new Error('a group protocol message is truncated')
-    return this.#bytes.subarray(start, this.#at)
-  }
-
-  #advance(by: number): number {
-    const start = this.#at
-    this.#at += by
-    return start
-  }
+/** Newer versions only append fields. */
+function readerAfterVersion(bytes: Uint8Array): ProtocolReader {
+  const reader = new ProtocolReader(
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    (reason) => new Error(`a group protocol message ${reason}`),
+  )
+  const version = reader.int16()
+  if (version < 0) throw reader.fault(`has the unsupported version ${version}`)
+  return reader
 }

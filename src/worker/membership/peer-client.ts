@@ -1,11 +1,9 @@
-import { type IncomingHttpHeaders, type IncomingMessage, request as overHttp } from 'node:http'
-import { request as overHttps, type RequestOptions } from 'node:https'
-import { text } from 'node:stream/consumers'
-import type { SecureContextOptions } from 'node:tls'
+import type { IncomingHttpHeaders } from 'node:http'
 import { messageOf } from '../../common/errors.ts'
 import { printExactJson } from '../../common/exact-json.ts'
+import { type ClientTls, HttpAgent, readText } from '../../common/http-agent.ts'
 import type { RawConfig } from '../../sdk/index.ts'
-import { WorkerError } from '../model/worker-error.ts'
+import { FENCING_REJECTED_STATUS, WorkerError } from '../model/worker-error.ts'
 import type { SessionKey } from '../stores/config-codec.ts'
 import { signatureHeaders } from './request-signature.ts'
 
@@ -25,16 +23,15 @@ export type PeerClientOptions = {
   readonly signatureAlgorithm: string
   readonly timeoutMs: number
   /** For workers with https: the trusted certificates, and this worker's client certificate. */
-  readonly tls?: (() => PeerTls) | undefined
+  readonly tls?: (() => ClientTls) | undefined
 }
-
-export type PeerTls = Pick<RequestOptions, keyof SecureContextOptions | 'checkServerIdentity'>
 
 const COMMON = { accept: 'application/json', 'user-agent': 'weir' }
 
 /** Sends requests to the other workers of the group. */
 export class PeerClient {
   readonly #options: PeerClientOptions
+  readonly #agent = new HttpAgent()
 
   constructor(options: PeerClientOptions) {
     this.#options = options
@@ -58,6 +55,7 @@ export class PeerClient {
         headers: { ...COMMON, ...(authorization === undefined ? {} : { authorization }) },
         ...(request.body === undefined ? {} : { body: printExactJson(request.body) }),
         timeoutMs,
+        isForwarded: true,
       })
     } catch (error) {
       if (isUnreached(error)) return undefined
@@ -84,24 +82,41 @@ export class PeerClient {
     const response = await this.#request(url, method, requestOptions).catch((error: unknown) => {
       throw failed(`${method} ${url}: ${messageOf(error)}`, error)
     })
-    if (response.status >= 300) throw failed(`${method} ${url}: HTTP ${response.status} ${response.text}`)
+    const { status, text } = response
+    if (status === FENCING_REJECTED_STATUS)
+      throw new WorkerError('fencing_rejected', `the leader ${url.host}: ${messageIn(text)}`)
+    if (status >= 300) throw failed(`${method} ${url}: HTTP ${status} ${text}`)
   }
 
   async #request(
     url: URL,
     method: string,
-    init: { headers: Record<string, string>; body?: string; timeoutMs?: number },
+    init: { headers: Record<string, string>; body?: string; timeoutMs?: number; isForwarded?: boolean },
   ): Promise<PeerResponse> {
-    const body = init.body === undefined ? undefined : Buffer.from(init.body)
-    const described = body && { 'content-type': 'application/json', 'content-length': body.length }
-    const signal = AbortSignal.timeout(init.timeoutMs ?? this.#options.timeoutMs)
-    const options = { method, headers: { ...init.headers, ...described }, signal }
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      const { tls } = this.#options
-      const sent = url.protocol === 'https:' ? overHttps(url, { ...tls?.(), ...options }) : overHttp(url, options)
-      sent.once('response', resolve).once('error', reject).end(body)
+    const { tls, timeoutMs } = this.#options
+    if (url.protocol === 'https:') this.#agent.setTls(tls?.())
+    const response = await this.#agent.send({
+      method,
+      url,
+      headers: { ...init.headers, ...(init.body === undefined ? {} : { 'content-type': 'application/json' }) },
+      body: init.body,
+      isForwarded: init.isForwarded ?? false,
+      signal: AbortSignal.timeout(init.timeoutMs ?? timeoutMs),
     })
-    return { status: response.statusCode ?? 0, location: response.headers.location ?? null, text: await text(response) }
+    return {
+      status: response.status,
+      location: response.headers.location ?? null,
+      text: await readText(response),
+    }
+  }
+}
+
+/** The message in the body of an error of Kafka Connect's REST API. */
+function messageIn(body: string): string {
+  try {
+    return String((JSON.parse(body) as { message?: unknown }).message ?? body)
+  } catch {
+    return body
   }
 }
 

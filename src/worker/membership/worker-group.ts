@@ -144,6 +144,7 @@ export class WorkerGroup {
     return { count, msTotal, msMax, sinceLastMs: nowMs - lastMs, isInProgress: this.#joiningMs !== undefined }
   }
 
+  /** Of the last membership, if it was lost. */
   get generation(): number {
     return this.#generation?.generation ?? 0
   }
@@ -155,7 +156,7 @@ export class WorkerGroup {
   }
 
   get #ledLastRebalance(): boolean {
-    return this.#generation !== undefined && this.#generation.leaderId === this.#generation.memberId
+    return this.#assignment !== undefined && this.#generation?.leaderId === this.#generation?.memberId
   }
 
   /** Whether internal requests of this group must be signed. */
@@ -345,7 +346,6 @@ export class WorkerGroup {
 
   async #handleLoss(): Promise<void> {
     this.#rejoinDelay.abort()
-    this.#generation = undefined
     this.#assignment = undefined
     this.#ownedKeys.clear()
     await this.#options.onLost()

@@ -23,6 +23,7 @@ export type WorkerErrorCode =
   | 'signature_wrong'
   | 'session_key_unknown'
   | 'peer_failed'
+  | 'fencing_rejected'
   | 'plugin_failed'
   | 'plugin_unresponsive'
   | 'plugin_crashed'
@@ -32,7 +33,15 @@ export type WorkerErrorCode =
   | 'dead_letters_busy'
   | 'dead_letter_not_found'
   | 'dead_letter_refused'
+  | 'topic_not_found'
+  | 'record_not_found'
+  | 'records_refused'
+  | 'records_unreadable'
+  | 'records_busy'
 
 export class WorkerError extends UserError<WorkerErrorCode> {
   override readonly name = 'WorkerError'
 }
+
+/** Failed Dependency. No other error has this HTTP status: by it, a worker knows that it need not ask the leader again. */
+export const FENCING_REJECTED_STATUS = 424

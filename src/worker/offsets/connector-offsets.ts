@@ -7,19 +7,25 @@ import { messageOf } from '../../common/errors.ts'
 import { printExactJson } from '../../common/exact-json.ts'
 import { MASK } from '../../common/secrets/secret-keys.ts'
 import { SecretMasker } from '../../common/secrets/secret-masker.ts'
+import { trimAsJava } from '../../common/trim-as-java.ts'
 import { serversOf, serversOfBroker } from '../configuration/bootstrap-servers.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
+import type { ConnectorBrokers } from '../configuration/connector-brokers.ts'
 import { type ConnectorPlugin, findConnector } from '../configuration/connector-plugin.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { OffsetAlteration, PluginHost, SourceOffsetChange } from '../plugin-host.ts'
 import type { ConnectorState } from '../stores/config-state.ts'
 import type { OffsetStore } from '../stores/offset-store.ts'
+import type { TopicAccess } from '../topic-access/topic-access.ts'
+import { sinkGroupOf } from '../topic-access/topic-access-policy.ts'
 import { parseSinkOffsets } from './sink-offset-request.ts'
 
 export type ConnectorOffsetsOptions = {
-  readonly broker: Broker
+  readonly brokers: Pick<ConnectorBrokers, 'run'>
   readonly plugins: PluginHost
   readonly offsets: OffsetStore
+  /** Decides which consumer groups a connector may use. */
+  readonly accessOf: (connector: string) => Pick<TopicAccess, 'groupProblem'>
   /**
    * Fences the source tasks of a connector so that none can write offsets any more; undefined for at-least-once
    * delivery.
@@ -45,7 +51,8 @@ export class ConnectorOffsets {
 
   async list(connector: ConnectorState): Promise<readonly ConnectorOffset[]> {
     if (this.#kindOf(connector) === 'sink') {
-      return (await this.#committedOf(connector)).map(toChange)
+      const committed = await this.#withBroker(connector, (broker) => this.#committedOf(broker, connector))
+      return committed.map(toChange)
     }
     const stored = await this.#parts.offsets.read(connector.name, connector.config)
     const secrets = await this.#secretMaskerOf(connector)
@@ -79,7 +86,7 @@ export class ConnectorOffsets {
     const changes = offsets as readonly SourceOffsetChange[]
     const alteration =
       this.#kindOf(connector) === 'sink'
-        ? await this.#alterSink(connector, changes)
+        ? await this.#withBroker(connector, (broker) => this.#alterSink(broker, connector, changes))
         : await this.#alterSource(connector, await this.#withStoredPartitions(connector, changes))
     return resultMessage(alteration, 'altered')
   }
@@ -87,7 +94,9 @@ export class ConnectorOffsets {
   /** Deletes all offsets and returns the message of the response. Throws like `alter`. */
   async reset(connector: ConnectorState): Promise<string> {
     await this.#requireStopped(connector)
-    if (this.#kindOf(connector) === 'sink') return resultMessage(await this.#resetSink(connector), 'reset')
+    if (this.#kindOf(connector) === 'sink') {
+      return resultMessage(await this.#withBroker(connector, (broker) => this.#resetSink(broker, connector)), 'reset')
+    }
     const known = await this.#parts.offsets.read(connector.name, connector.config)
     const changes = known.map(({ partition }) => ({ partition, offset: null }))
     return resultMessage(await this.#alterSource(connector, changes), 'reset')
@@ -170,10 +179,19 @@ export class ConnectorOffsets {
     }
   }
 
-  async #alterSink(connector: ConnectorState, offsets: readonly SourceOffsetChange[]): Promise<OffsetAlteration> {
+  /** The admin client of the connector reads and changes its consumer group. */
+  #withBroker<Result>({ config }: ConnectorState, action: (broker: Broker) => Promise<Result>): Promise<Result> {
+    return this.#parts.brokers.run('admin', config, action)
+  }
+
+  async #alterSink(
+    broker: Broker,
+    connector: ConnectorState,
+    offsets: readonly SourceOffsetChange[],
+  ): Promise<OffsetAlteration> {
     const { set, forget } = parseSinkOffsets(connector.name, offsets)
-    const { groups } = this.#parts.broker
-    await this.#requirePartitions(connector, set)
+    const { groups } = broker
+    await this.#requirePartitions(broker, connector, set)
     const alteration = await this.#alterByPlugin(connector, [...set.map(toChange), ...forget.map(toReset)])
     await this.#changeGroup(connector, 'alter', async (group) => {
       if (set.length > 0) await groups.setOffsets(group, set)
@@ -182,9 +200,9 @@ export class ConnectorOffsets {
     return alteration
   }
 
-  async #resetSink(connector: ConnectorState): Promise<OffsetAlteration> {
-    const { groups } = this.#parts.broker
-    const committed = await this.#committedOf(connector)
+  async #resetSink(broker: Broker, connector: ConnectorState): Promise<OffsetAlteration> {
+    const { groups } = broker
+    const committed = await this.#committedOf(broker, connector)
     const alteration = await this.#alterByPlugin(connector, committed.map(toReset))
     await this.#changeGroup(connector, 'reset', (group) => groups.delete(group))
     return alteration
@@ -194,25 +212,36 @@ export class ConnectorOffsets {
    * The offsets of a sink. Throws a `WorkerError` if there are none and its consumer connects to other servers: its group may be in
    * another Kafka cluster, where a reset would have no effect although it seems to succeed.
    */
-  async #committedOf(connector: ConnectorState): Promise<readonly PartitionOffset[]> {
-    const { broker } = this.#parts
-    const committed = await broker.groups.offsets(groupOf(connector))
+  async #committedOf(broker: Broker, connector: ConnectorState): Promise<readonly PartitionOffset[]> {
+    const committed = await broker.groups.offsets(this.#groupOf(connector))
     const servers = connector.config['consumer.override.bootstrap.servers']
     if (committed.length > 0 || servers === undefined) return committed
     const own = await serversOfBroker(broker)
     if (own === undefined || serversOf(servers).some((server) => own.includes(server))) return committed
     throw new WorkerError(
       'offsets_refused',
-      `Connector ${connector.name} has no offsets in the Kafka cluster of the worker, and its consumer connects to other servers ` +
-        `(consumer.override.bootstrap.servers). If they belong to another cluster, read and change the offsets of its group ` +
-        `'${groupOf(connector)}' there, with kafka-consumer-groups.sh`,
+      `Connector ${connector.name} has no offsets in the Kafka cluster of its admin client, and its consumer connects to other servers ` +
+        `(consumer.override.bootstrap.servers). If they belong to another cluster, set admin.override.bootstrap.servers to them, too`,
     )
   }
 
+  /** Throws a `WorkerError` if the connector may not use the group that it configures. */
+  #groupOf({ name, config }: ConnectorState): string {
+    const named = config['consumer.override.group.id']
+    const group = named === undefined ? sinkGroupOf(name) : trimAsJava(named)
+    const problem = this.#parts.accessOf(name).groupProblem(group)
+    if (problem !== undefined) throw new WorkerError('offsets_refused', problem)
+    return group
+  }
+
   /** Consumer groups accept offsets of topics that do not exist, so the error would otherwise go unnoticed. */
-  async #requirePartitions({ name }: ConnectorState, offsets: readonly PartitionOffset[]): Promise<void> {
+  async #requirePartitions(
+    broker: Broker,
+    { name }: ConnectorState,
+    offsets: readonly PartitionOffset[],
+  ): Promise<void> {
     for (const { topic, partition } of offsets) {
-      const found = await this.#parts.broker.topics.describe(topic)
+      const found = await broker.topics.describe(topic)
       if (found?.partitions.some((known) => known.partition === partition)) continue
       throw new WorkerError(
         'offsets_refused',
@@ -226,8 +255,9 @@ export class ConnectorOffsets {
     verb: 'alter' | 'reset',
     change: (group: string) => Promise<void>,
   ): Promise<void> {
+    const group = this.#groupOf(connector)
     try {
-      await change(groupOf(connector))
+      await change(group)
     } catch (error) {
       if (error instanceof BrokerError && error.code === 'group_not_found') return
       const isBusy =
@@ -270,8 +300,4 @@ function requireStoppedState({ name, target, tasks }: ConnectorState): void {
     'Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the ' +
       `specified connector by issuing a 'PUT' request to the '/connectors/${name}/stop' endpoint`,
   )
-}
-
-function groupOf({ name, config }: ConnectorState): string {
-  return config['consumer.override.group.id'] ?? `connect-${name}`
 }

@@ -1,4 +1,6 @@
 import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { addEndpoint } from '../../http/endpoint.ts'
 import { type GroupReadOptions, readFromGroup } from '../membership/group-read.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { ConnectorLogs } from '../observability/connector-logs.ts'
@@ -18,7 +20,8 @@ export type ConnectorActivityRoutes = GroupReadOptions & {
   readonly runId: string
 }
 
-type ByName = { Params: { name: string }; Querystring: { forward?: string; after?: string } }
+const forwarded = z.object({ forward: z.string().optional() })
+const response = { 200: z.unknown() }
 
 /** A position in the logs of several workers: `RUN:NUMBER`, separated by commas. */
 const POSITION = /^[\w-]+:\d+(?:,[\w-]+:\d+)*$/
@@ -33,29 +36,50 @@ export function connectorActivityRoutes(app: FastifyInstance, options: Connector
     if (!exists(name)) throw new WorkerError('connector_not_found', `Connector ${name} not found`)
   }
 
-  app.get<ByName>('/ui/api/connectors/:name/metrics', async (request, reply) => {
-    const { name } = request.params
-    requireExisting(name)
-    const own = { worker: workerId(), tasks: startedTasks(name), ...history.read(name) }
-    return reply
-      .header('cache-control', 'no-store')
-      .send(await readFromGroup(options, request, request.query.forward, own))
+  addEndpoint(app, {
+    method: 'GET',
+    url: '/ui/api/connectors/:name/metrics',
+    permission: { operation: 'read', on: 'connector' },
+    querystring: forwarded,
+    response,
+    handler: async (request, reply) => {
+      const { name } = request.params
+      requireExisting(name)
+      const own = { worker: workerId(), tasks: startedTasks(name), ...history.read(name) }
+      return reply
+        .header('cache-control', 'no-store')
+        .send(await readFromGroup(options, request, request.query.forward, own))
+    },
   })
 
-  app.get<ByName>('/ui/api/connectors/:name/log', async (request, reply) => {
-    const { name } = request.params
-    const { after = '', forward } = request.query
-    requireExisting(name)
-    const own = { worker: workerId(), run: runId, ...logs.read(name, numberOf(after, runId)) }
-    return reply.header('cache-control', 'no-store').send(await readFromGroup(options, request, forward, own))
+  addEndpoint(app, {
+    method: 'GET',
+    url: '/ui/api/connectors/:name/log',
+    permission: { operation: 'read', on: 'connector' },
+    querystring: forwarded.extend({ after: z.string().default('') }),
+    response,
+    handler: async (request, reply) => {
+      const { name } = request.params
+      const { after, forward } = request.query
+      requireExisting(name)
+      const own = { worker: workerId(), run: runId, ...logs.read(name, numberOf(after, runId)) }
+      return reply.header('cache-control', 'no-store').send(await readFromGroup(options, request, forward, own))
+    },
   })
 
-  app.get<ByName>('/ui/api/connector-metrics', async (request, reply) => {
-    const { rights, query } = request
-    const connectors = history.loads((name) => rights.allows('read', name))
-    const isLeader = options.group()?.isLeader === true
-    const own = { worker: workerId(), connectors, process: { isLeader, ...processLoad() } }
-    return reply.header('cache-control', 'no-store').send(await readFromGroup(options, request, query.forward, own))
+  addEndpoint(app, {
+    method: 'GET',
+    url: '/ui/api/connector-metrics',
+    permission: { operation: 'read', on: 'any' },
+    querystring: forwarded,
+    response,
+    handler: async (request, reply) => {
+      const { rights, query } = request
+      const connectors = history.loads((name) => rights.allows('read', name))
+      const isLeader = options.group()?.isLeader === true
+      const own = { worker: workerId(), connectors, process: { isLeader, ...processLoad() } }
+      return reply.header('cache-control', 'no-store').send(await readFromGroup(options, request, query.forward, own))
+    },
   })
 }
 

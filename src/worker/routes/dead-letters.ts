@@ -1,33 +1,59 @@
 import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { addEndpoint } from '../../http/endpoint.ts'
 import type { ConnectorDeadLetters, DeadLetterQuery, ReplayRequest } from '../dead-letters/connector-dead-letters.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PayloadEdit } from '../plugin-host.ts'
-import { parseObject, refuseUnknown } from './parse-body.ts'
-
-type ByName = { Params: { name: string } }
-type ByPosition = { Params: { name: string; partition: string; offset: string } }
-type Query = { Querystring: Readonly<Record<string, unknown>> }
+import { parseObject, refuseUnknown } from './request-bodies.ts'
 
 const PATH = '/ui/api/connectors/:name/dead-letters'
 const RECORDS_DEFAULT = 25
 const RECORDS_MAX = 100
 const FORMS: readonly string[] = ['json', 'text', 'hex'] satisfies readonly PayloadEdit['form'][]
 
-/** The routes of the console for the dead letters of a connector, which need the permission to write the connector. */
-export function deadLetterRoutes(app: FastifyInstance, deadLetters: ConnectorDeadLetters): void {
-  app.get<ByName & Query>(PATH, async ({ params, query }, reply) =>
-    reply.header('cache-control', 'no-store').send(await deadLetters.page(params.name, parseQuery(query))),
-  )
+const deadLetterQuery = z.unknown().transform((value) => parseQuery(value as Readonly<Record<string, unknown>>))
+const positionInPath = z.object({
+  name: z.string(),
+  partition: z.string().transform((value) => parseNumber(value, 'the partition')),
+  offset: z.string().transform((value) => parseNumber(value, 'the offset')),
+})
+const replayBody = z.unknown().transform(parseReplay)
 
-  app.get<ByPosition>(`${PATH}/:partition/:offset`, async ({ params }, reply) => {
-    const position = {
-      partition: parseNumber(params.partition, 'the partition'),
-      offset: parseNumber(params.offset, 'the offset'),
-    }
-    return reply.header('cache-control', 'no-store').send(await deadLetters.record(params.name, position))
+/** The routes of the console for the dead letters of a connector. */
+export function deadLetterRoutes(app: FastifyInstance, deadLetters: ConnectorDeadLetters): void {
+  // Records may contain more than anybody who reads a configuration may see, and who may write a connector can make it read
+  // and write records anyway.
+  const permission = { operation: 'write', on: 'connector' } as const
+  const response = { 200: z.unknown() }
+
+  addEndpoint(app, {
+    method: 'GET',
+    url: PATH,
+    permission,
+    querystring: deadLetterQuery,
+    response,
+    handler: async ({ params, query }, reply) =>
+      reply.header('cache-control', 'no-store').send(await deadLetters.page(params.name, query)),
   })
 
-  app.post<ByName>(`${PATH}/replay`, async ({ params, body }) => deadLetters.replay(params.name, parseReplay(body)))
+  addEndpoint(app, {
+    method: 'GET',
+    url: `${PATH}/:partition/:offset`,
+    permission,
+    params: positionInPath,
+    response,
+    handler: async ({ params: { name, ...position } }, reply) =>
+      reply.header('cache-control', 'no-store').send(await deadLetters.record(name, position)),
+  })
+
+  addEndpoint(app, {
+    method: 'POST',
+    url: `${PATH}/replay`,
+    permission,
+    body: replayBody,
+    response,
+    handler: async ({ params, body }) => deadLetters.replay(params.name, body),
+  })
 }
 
 function parseQuery(query: Readonly<Record<string, unknown>>): DeadLetterQuery {

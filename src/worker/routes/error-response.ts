@@ -1,6 +1,6 @@
 import { BrokerError } from '../../broker/broker-error.ts'
-import type { ErrorResponse } from '../../http/http-error.ts'
-import { WorkerError, type WorkerErrorCode } from '../model/worker-error.ts'
+import type { ErrorResponse, ErrorWire } from '../../http/http-error.ts'
+import { FENCING_REJECTED_STATUS, WorkerError, type WorkerErrorCode } from '../model/worker-error.ts'
 
 /** The HTTP status of each error code. `error_code` in the response has the same value. */
 const STATUS_BY_CODE: Readonly<Record<WorkerErrorCode, number>> = {
@@ -25,6 +25,7 @@ const STATUS_BY_CODE: Readonly<Record<WorkerErrorCode, number>> = {
   signature_wrong: 403,
   session_key_unknown: 503,
   peer_failed: 500,
+  fencing_rejected: FENCING_REJECTED_STATUS,
   plugin_failed: 400,
   plugin_unresponsive: 400,
   plugin_crashed: 400,
@@ -34,7 +35,16 @@ const STATUS_BY_CODE: Readonly<Record<WorkerErrorCode, number>> = {
   dead_letters_busy: 503,
   dead_letter_not_found: 404,
   dead_letter_refused: 400,
+  topic_not_found: 404,
+  record_not_found: 404,
+  records_refused: 403,
+  records_unreadable: 500,
+  records_busy: 503,
 }
+
+export const WORKER_ERROR_CODES = Object.fromEntries(
+  Object.entries(STATUS_BY_CODE).map(([code, status]) => [code, { status, errorCode: status }]),
+) as Readonly<Record<WorkerErrorCode, ErrorWire>>
 
 /**
  * Maps the errors of the worker and the log to responses; undefined for other errors, which the HTTP server handles.

@@ -33,9 +33,9 @@ const TARGETS: Readonly<Record<string, (request: ForwardedRequest) => RequestTar
 
 const HOPS: Readonly<Record<string, 'first' | 'second' | 'last'>> = { true: 'second', false: 'last' }
 
-/** Forwards requests to the worker that must handle them. */
+/** Forwards requests to the worker that must handle them, with their bodies as they were received. */
 export function addForwarding(app: FastifyInstance, options: WorkerRequestHandlerOptions): void {
-  app.addHook('preHandler', async (request, reply) => {
+  app.addHook('preValidation', async (request, reply) => {
     const forwarded = request as ForwardedRequest
     const target = TARGETS[`${request.method} ${request.routeOptions.url}`]?.(forwarded)
     if (target === undefined) return

@@ -1,10 +1,13 @@
 import type { FastifyInstance } from 'fastify'
+import { isRejection } from '../../broker/broker-error.ts'
+import { jsonTextOf, parseWrittenJson } from '../../common/written-json.ts'
+import { addEndpoint, noContent } from '../../http/endpoint.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { LeaderDuties } from '../herder/leader-duties.ts'
 import { verifySignature } from '../membership/request-signature.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { SessionKey } from '../stores/config-codec.ts'
-import { parseConfigBody } from './parse-body.ts'
+import { parseConfigBody } from './request-bodies.ts'
 
 export type InternalRoutesOptions = {
   readonly leader: LeaderDuties
@@ -32,21 +35,36 @@ export function internalRoutes(app: FastifyInstance, options: InternalRoutesOpti
       }
     })
 
-    inner.post<ByName>('/connectors/:name/tasks', async ({ params, body }, reply) => {
-      await leader.putTasks(params.name, parseTasks(body))
-      return reply.code(204).send()
+    addEndpoint(inner, {
+      method: 'POST',
+      url: '/connectors/:name/tasks',
+      permission: { operation: 'internal', on: 'connector' },
+      response: { 204: noContent },
+      handler: async ({ params, body }, reply) => {
+        await leader.putTasks(params.name, parseTasks(body as Buffer | undefined))
+        return reply.code(204).send()
+      },
     })
 
-    inner.put<ByName>('/connectors/:name/fence', async ({ params }, reply) => {
-      await leader.fenceZombieSourceTasks(params.name)
-      return reply.code(204).send()
+    addEndpoint(inner, {
+      method: 'PUT',
+      url: '/connectors/:name/fence',
+      permission: { operation: 'internal', on: 'connector' },
+      response: { 204: noContent },
+      handler: async ({ params }, reply) => {
+        await leader.fenceZombieSourceTasks(params.name).catch((error: unknown) => {
+          if (isRejection(error)) throw new WorkerError('fencing_rejected', error.message, { cause: error })
+          throw error
+        })
+        return reply.code(204).send()
+      },
     })
     done()
   })
 }
 
 function parseTasks(body: Buffer | undefined): readonly RawConfig[] {
-  const tasks = JSON.parse(String(body ?? '')) as unknown
+  const tasks = parseWrittenJson(jsonTextOf(body ?? Buffer.alloc(0)))
   if (!Array.isArray(tasks))
     throw new WorkerError(
       'invalid_request',

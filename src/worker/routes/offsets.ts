@@ -1,22 +1,43 @@
 import type { FastifyInstance } from 'fastify'
 import { printExactJson } from '../../common/exact-json.ts'
+import { addEndpoint } from '../../http/endpoint.ts'
 import type { Herder } from '../herder/herder.ts'
-import { parseOffsetsBody } from './parse-body.ts'
-
-type ByName = { Params: { name: string } }
+import { message, offsets } from './entities.ts'
+import { offsetsBody } from './request-bodies.ts'
 
 /** The routes for the offsets of a connector. */
 export function offsetRoutes(app: FastifyInstance, herder: Herder): void {
-  app.get<ByName>('/connectors/:name/offsets', async ({ params }, reply) => {
-    const offsets = await herder.offsets(params.name)
-    return reply.serializer(printExactJson).send({ offsets })
+  addEndpoint(app, {
+    method: 'GET',
+    url: '/connectors/:name/offsets',
+    summary: 'Returns the offsets of a connector',
+    permission: { operation: 'read', on: 'connector' },
+    response: { 200: offsets },
+    errors: ['connector_not_found'],
+    handler: async ({ params }, reply) => {
+      const found = await herder.offsets(params.name)
+      return reply.serializer(printExactJson).send({ offsets: found })
+    },
   })
 
-  app.patch<ByName>('/connectors/:name/offsets', async ({ params, body }) => ({
-    message: await herder.alterOffsets(params.name, parseOffsetsBody(body)),
-  }))
+  addEndpoint(app, {
+    method: 'PATCH',
+    url: '/connectors/:name/offsets',
+    summary: 'Changes offsets of a stopped connector. An offset of null resets a partition',
+    permission: { operation: 'offsets', on: 'connector' },
+    body: offsetsBody,
+    response: { 200: message },
+    errors: ['connector_not_found', 'rebalancing', 'not_stopped', 'invalid_request', 'offsets_refused'],
+    handler: async ({ params, body }) => ({ message: await herder.alterOffsets(params.name, body) }),
+  })
 
-  app.delete<ByName>('/connectors/:name/offsets', async ({ params }) => ({
-    message: await herder.resetOffsets(params.name),
-  }))
+  addEndpoint(app, {
+    method: 'DELETE',
+    url: '/connectors/:name/offsets',
+    summary: 'Resets all offsets of a stopped connector',
+    permission: { operation: 'offsets', on: 'connector' },
+    response: { 200: message },
+    errors: ['connector_not_found', 'rebalancing', 'not_stopped', 'invalid_request', 'offsets_refused'],
+    handler: async ({ params }) => ({ message: await herder.resetOffsets(params.name) }),
+  })
 }

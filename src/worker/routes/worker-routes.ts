@@ -1,10 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import type { ServerInfo } from '../../clients/worker-client.ts'
+import { addEndpoint } from '../../http/endpoint.ts'
+import type { OpenApiOptions } from '../../http/open-api.ts'
 import type { Herder } from '../herder/herder.ts'
 import type { WorkerRequestHandlerOptions } from '../membership/request-forwarding.ts'
-import { workerOpenApiDocument } from '../openapi/document.ts'
 import { configViewFor, type Masking } from './config-view.ts'
 import { connectorRoutes } from './connectors.ts'
+import { health, worker, workerError } from './entities.ts'
+import { WORKER_ERROR_CODES } from './error-response.ts'
 import { addForwarding } from './forwarded-routes.ts'
 import { type InternalRoutesOptions, internalRoutes } from './internal.ts'
 import { lifecycleRoutes } from './lifecycle.ts'
@@ -30,6 +33,19 @@ export type WorkerRoutes = {
   readonly internal: InternalRoutesOptions
 }
 
+/** What the OpenAPI document of the worker says besides its endpoints. */
+export function workerOpenApi(version: string): OpenApiOptions {
+  return {
+    title: 'Weir connector worker',
+    version,
+    description:
+      'Paths may end with a slash. Every worker of a group serves the whole API: it forwards requests that the leader must process.',
+    mediaTypes: ['application/json'],
+    error: workerError,
+    errorCodes: WORKER_ERROR_CODES,
+  }
+}
+
 /** All routes of the worker except those of its loggers. */
 export function workerRoutes(app: FastifyInstance, routes: WorkerRoutes): void {
   const { herder, info, isReady, isResponding, timeouts, requestHandler, masking, internal } = routes
@@ -38,17 +54,31 @@ export function workerRoutes(app: FastifyInstance, routes: WorkerRoutes): void {
   checkBodies(app)
   addForwarding(app, requestHandler)
 
-  app.get('/', async () => info())
+  addEndpoint(app, {
+    method: 'GET',
+    url: '/',
+    summary: 'Returns the version of the worker and the id of its Kafka cluster',
+    permission: 'authenticated',
+    response: { 200: worker },
+    handler: async () => info(),
+  })
 
-  const document = JSON.stringify(workerOpenApiDocument(info().version))
-  app.get('/openapi.json', async (_, reply) => reply.type('application/json').send(document))
-
-  app.get('/health', async (_, reply) => {
-    if (!isReady()) return reply.code(503).send({ status: 'starting', message: 'Worker is still starting up.' })
-    const isAlive = await withRequestTimeout(isResponding(), timeouts.healthMs).catch(() => false)
-    if (isAlive) return { status: 'healthy', message: 'Worker has completed startup and is ready to handle requests.' }
-    const message = 'Worker was unable to handle this request and may be unable to handle other requests.'
-    return reply.code(500).send({ status: 'unhealthy', message })
+  addEndpoint(app, {
+    method: 'GET',
+    url: '/health',
+    summary: 'Reports whether the worker is ready to serve requests',
+    permission: 'authenticated',
+    response: { 200: health, 500: health, 503: health },
+    handler: async (_, reply) => {
+      if (!isReady()) return reply.code(503).send({ status: 'starting', message: 'Worker is still starting up.' })
+      const isAlive = await withRequestTimeout(isResponding(), timeouts.healthMs).catch(() => false)
+      if (isAlive) {
+        const message = 'Worker has completed startup and is ready to handle requests.'
+        return reply.send({ status: 'healthy', message })
+      }
+      const message = 'Worker was unable to handle this request and may be unable to handle other requests.'
+      return reply.code(500).send({ status: 'unhealthy', message })
+    },
   })
 
   connectorRoutes(app, herder, viewOf)

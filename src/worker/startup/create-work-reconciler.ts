@@ -2,6 +2,7 @@ import type { Broker } from '../../broker/broker.ts'
 import { systemClock } from '../../common/clock.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
+import type { ConnectorBrokers } from '../configuration/connector-brokers.ts'
 import { findAnyConnector } from '../configuration/connector-plugin.ts'
 import type { LiteralSecrets } from '../configuration/literal-secrets.ts'
 import { LeaderDuties } from '../herder/leader-duties.ts'
@@ -25,6 +26,7 @@ import type { WorkerEvents } from './worker-events.ts'
 export type CreateWorkReconcilerOptions = {
   readonly settings: WorkerSettings
   readonly broker: Broker
+  readonly brokers: ConnectorBrokers
   readonly logger: Logger
   readonly events: WorkerEvents
   readonly stores: Stores
@@ -38,12 +40,14 @@ export type CreateWorkReconcilerOptions = {
 
 /** Creates the work reconciler, the work runner and the leader duties, and subscribes the reconciler to the events of the worker. */
 export function createWorkReconciler(options: CreateWorkReconcilerOptions) {
-  const { settings, broker, logger, events, stores, plugins, resolver, literals, taskHost, peers, group } = options
+  const { settings, broker, brokers, logger, events, stores, plugins, resolver, literals, taskHost, peers, group } =
+    options
   const { values } = settings
   const groupId = values['group.id']
   const { configs, statuses, offsets } = stores
   const leader = new LeaderDuties({
     broker,
+    brokers,
     groupId,
     logger,
     clock: systemClock,
@@ -81,17 +85,25 @@ export function createWorkReconciler(options: CreateWorkReconcilerOptions) {
           if (leaderUrl === undefined) await leader.fenceZombieSourceTasks(id.connector)
           else await peers.fenceZombieSourceTasks(leaderUrl, id.connector)
           const transactionalId = transactionalIdOf(groupId, id)
-          if (openPartitions.length === 0) return fenceProducer(broker, transactionalId)
-          // Aborted together with the records that the transaction may have left in the topics of the connector.
-          const written = await partitionsOf(broker, statuses.state.topics(id.connector))
-          await abortForgottenTransaction(broker, transactionalId, [...openPartitions, ...written])
+          const config = configs.state.connector(id.connector)?.config ?? {}
+          await brokers.run('producer', config, async (own) => {
+            if (openPartitions.length === 0) return fenceProducer(own, transactionalId)
+            // Aborted together with the records that the transaction may have left in the topics of the connector.
+            const written = await partitionsOf(own, statuses.state.topics(id.connector))
+            await abortForgottenTransaction(own, transactionalId, [...openPartitions, ...written])
+          })
         }
       : undefined,
     onInterrupted: () => events.emit('taskInterrupted'),
+    sessionTimeoutMs: values['session.timeout.ms'],
     stopTimeoutMs: values['task.shutdown.graceful.timeout.ms'],
   })
   const reconciler = new WorkReconciler({ logger, configs, statuses, runner, leader, group: group.current })
   events.on('taskInterrupted', () => reconciler.onInterrupted())
+  events.on('status', (change) => {
+    runner.statusRead(change)
+    leader.statusRead(change)
+  })
   events.on('configRecord', (record) => {
     if (record.kind === 'restart') reconciler.onRestart(record)
     else if (record.kind !== 'logger') reconciler.wake('connector' in record ? record.connector : undefined)

@@ -1,3 +1,4 @@
+import { settingsWithPrefix } from '../../config/settings.ts'
 import { parseListener, reachableHost } from '../../http/listener-address.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { ProtocolName } from '../membership/connect-protocol.ts'
@@ -58,6 +59,12 @@ export function converterDefaults({ values, rest }: WorkerSettings): RawConfig {
     'header.converter': values['header.converter'],
     ...Object.fromEntries(converterSettings),
   }
+}
+
+/** The registry whose schemas decode the records that the console shows, as settings of a converter. Undefined if there is none. */
+export function registrySettingsOf({ rest }: WorkerSettings): RawConfig | undefined {
+  const ofConverters = ['value.converter.', 'key.converter.'].map((prefix) => settingsWithPrefix(prefix, rest))
+  return ofConverters.find((settings) => settings['schema.registry.url'] !== undefined)
 }
 
 /**

@@ -7,14 +7,16 @@ import { connectorAccess } from '../host-access/connector-access-settings.ts'
 import { javaLocationsOf } from '../isolation/java/java-locations.ts'
 import { javaLogLevels } from '../isolation/java/java-log-levels.ts'
 import { JavaTaskHost } from '../isolation/java/java-task-host.ts'
+import { modulesOf } from '../isolation/plugin-modules.ts'
 import { pluginLimits, taskLogLimits } from '../isolation/plugins/plugin-limits.ts'
 import { ProcessPluginHost, type ProcessPluginHostOptions } from '../isolation/plugins/process-plugin-host.ts'
 import { TaskProcess } from '../isolation/tasks/task-process.ts'
-import { TaskProcessPool } from '../isolation/tasks/task-process-pool.ts'
+import { TaskProcessPool, type TaskProcessPoolOptions } from '../isolation/tasks/task-process-pool.ts'
 import type { LogLevels } from '../observability/log-levels.ts'
 import type { PluginHost } from '../plugin-host.ts'
 import type { WorkerSettings } from '../settings.ts'
 import type { TaskHost, TaskSpec } from '../tasks/task-spec.ts'
+import type { TopicPolicies } from '../topic-access/topic-policies.ts'
 
 export type LoadedPluginHost = PluginHost &
   Pick<ProcessPluginHost, 'modules' | 'faults'> & {
@@ -25,10 +27,14 @@ export type LoadedPluginHost = PluginHost &
 export type IsolationOptions = {
   readonly settings: WorkerSettings
   readonly broker: Broker
+  readonly topics: TopicPolicies
   readonly levels: LogLevels
   readonly life: Lifecycle
   /** Opens the plugins. Default: in processes of their own. */
   readonly openPlugins?: ((options: ProcessPluginHostOptions) => Promise<LoadedPluginHost>) | undefined
+  /** Starts a process for tasks. Default: one of the operating system. */
+  readonly openTaskProcess?: TaskProcessPoolOptions['open'] | undefined
+  /** Files and directories of the worker that no setting names, such as its configuration file. Connectors may not use them. */
   readonly ownFiles?: readonly string[] | undefined
 }
 
@@ -42,7 +48,8 @@ export type WorkerIsolation = {
 
 /** Opens the processes in which the code of plugins and tasks runs. */
 export async function openIsolation(options: IsolationOptions): Promise<WorkerIsolation> {
-  const { settings, broker, levels, life, openPlugins = ProcessPluginHost.open, ownFiles } = options
+  const { settings, broker, topics, levels, life, openPlugins = ProcessPluginHost.open, ownFiles } = options
+  const { openTaskProcess = (own) => new TaskProcess(own) } = options
   const { values } = settings
   const access = connectorAccess(settings, ownFiles)
   const logger = levels.logger('weir.worker.plugins')
@@ -56,12 +63,14 @@ export async function openIsolation(options: IsolationOptions): Promise<WorkerIs
     clock: systemClock,
   })
   life.onStop('plugins', () => plugins.close())
-  const threads = new TaskProcessPool({
-    plugins: plugins.modules,
+  const pool = new TaskProcessPool({
+    java: plugins.modules.java,
+    modulesOf: (spec) => modulesOf(spec, plugins.catalog, plugins.modules.urls),
     access,
+    topics,
     logger: levels.logger('weir.worker.tasks'),
     address: () => broker.address(),
-    open: (own) => new TaskProcess(own),
+    open: openTaskProcess,
     threads: values['worker.threads'] ?? availableParallelism(),
     memoryMbMax: values['worker.thread.memory.mb'],
     blockedMsMax: values['worker.thread.blocked.max.ms'],
@@ -69,8 +78,8 @@ export async function openIsolation(options: IsolationOptions): Promise<WorkerIs
     stopMsMax: values['task.shutdown.graceful.timeout.ms'],
     log: taskLogLimits(values),
   })
-  life.onStop('threads', () => threads.close())
-  return { access, plugins, tasks: withJava(threads, plugins), warmUp: () => threads.warmUp() }
+  life.onStop('task processes', () => pool.close())
+  return { access, plugins, tasks: withJava(pool, plugins), warmUp: () => pool.warmUp() }
 }
 
 function withJava(tasks: TaskHost, { java, catalog }: LoadedPluginHost): TaskHost {

@@ -6,6 +6,8 @@ export type ConnectorState = {
   readonly name: string
   readonly config: RawConfig
   readonly target: StoredTargetState
+  /** Number of target states read so far. */
+  readonly targetRevision: number
   /** Ordered by task number. Empty while the set of task records is incomplete. */
   readonly tasks: readonly RawConfig[]
   /** Number of complete sets of task configurations read so far, starting with 0 for the first. */
@@ -22,7 +24,11 @@ export type ConnectorState = {
   readonly taskCount: number
 }
 
-type Entry = Omit<ConnectorState, 'config'> & { readonly config: RawConfig | undefined }
+type Entry = Omit<ConnectorState, 'config'> & {
+  readonly config: RawConfig | undefined
+  /** The last record of the connector has the configuration to which its tasks belong. */
+  readonly isRepeated: boolean
+}
 
 /**
  * The state that results from all records of the config topic, by Kafka Connect's rules: task configurations take
@@ -44,7 +50,7 @@ export class ConfigState {
   }
 
   connectors(): readonly ConnectorState[] {
-    return [...this.#connectors.values()].filter((entry): entry is ConnectorState => entry.config !== undefined)
+    return [...this.#connectors.values()].filter((entry): entry is Entry & ConnectorState => entry.config !== undefined)
   }
 
   /** Names of deleted connectors that still have task or fencing records in the topic. */
@@ -70,7 +76,7 @@ export class ConfigState {
         this.#configure(record.connector, record.config)
         break
       case 'target':
-        this.#change(record.connector, { target: record.target ?? 'STARTED' })
+        this.#target(record.connector, record.target ?? 'STARTED')
         break
       case 'task':
         this.#defer(record.connector, record.task, record.config)
@@ -93,12 +99,18 @@ export class ConfigState {
 
   #configure(connector: string, config: RawConfig | null): void {
     if (config !== null) {
-      this.#change(connector, { config })
+      const { appliedConfig } = this.#get(connector)
+      this.#change(connector, { config, isRepeated: appliedConfig !== undefined && sameConfig(config, appliedConfig) })
       return
     }
     this.#deferred.delete(connector)
-    const { target, fencedTasks, taskCount } = this.#get(connector)
-    this.#connectors.set(connector, { ...emptyConnector(connector), target, fencedTasks, taskCount })
+    const { target, targetRevision, fencedTasks, taskCount } = this.#get(connector)
+    const kept = { target, targetRevision, fencedTasks, taskCount }
+    this.#connectors.set(connector, { ...emptyConnector(connector), ...kept })
+  }
+
+  #target(connector: string, target: StoredTargetState): void {
+    this.#change(connector, { target, targetRevision: this.#get(connector).targetRevision + 1 })
   }
 
   #defer(connector: string, task: number, config: RawConfig | null): void {
@@ -125,13 +137,27 @@ export class ConfigState {
 
 /** Applies a commit record to the task records before it. */
 function committed(entry: Entry, taskCount: number, deferred: ReadonlyMap<number, RawConfig>): Partial<Entry> {
-  if (entry.config === undefined) return { taskCount }
+  // Its configuration may follow, if it was written again and the topic was compacted.
+  if (entry.config === undefined) return { taskCount, pendingFencing: true }
   const tasks = Array.from({ length: taskCount }, (_, task) => deferred.get(task))
+  const isRepeated = false
   if (!tasks.every((task) => task !== undefined)) {
-    return { taskCount, pendingFencing: true, tasks: [], inconsistent: true }
+    return { taskCount, pendingFencing: true, tasks: [], inconsistent: true, isRepeated }
   }
+  if (entry.isRepeated && sameTasks(tasks, entry.tasks)) return { isRepeated }
   const taskGeneration = entry.taskGeneration + 1
-  return { taskCount, pendingFencing: true, tasks, inconsistent: false, taskGeneration, appliedConfig: entry.config }
+  const { config: appliedConfig } = entry
+  return { taskCount, pendingFencing: true, tasks, inconsistent: false, taskGeneration, appliedConfig, isRepeated }
+}
+
+export function sameConfig(a: RawConfig, b: RawConfig | undefined): boolean {
+  if (b === undefined) return false
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key])
+}
+
+export function sameTasks(a: readonly RawConfig[], b: readonly RawConfig[]): boolean {
+  return a.length === b.length && a.every((task, index) => sameConfig(task, b[index]))
 }
 
 function emptyConnector(name: string): Entry {
@@ -139,6 +165,7 @@ function emptyConnector(name: string): Entry {
     name,
     config: undefined,
     target: 'STARTED',
+    targetRevision: 0,
     tasks: [],
     taskGeneration: -1,
     appliedConfig: undefined,
@@ -146,5 +173,6 @@ function emptyConnector(name: string): Entry {
     fencedTasks: undefined,
     pendingFencing: false,
     taskCount: 0,
+    isRepeated: false,
   }
 }

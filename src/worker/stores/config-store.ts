@@ -1,16 +1,16 @@
 import type { Broker } from '../../broker/broker.ts'
 import { openStateTopic, type StateTopic } from '../../broker/state-topic/state-topic.ts'
-import type { StateProgress } from '../../broker/state-topic/state-topic-checks.ts'
+import type { StateProgress, StateTopicDefinition } from '../../broker/state-topic/state-topic-checks.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import { type ConfigRecord, parseConfigRecord, type StoredTargetState, toConfigRecord } from './config-codec.ts'
-import { ConfigState } from './config-state.ts'
-import type { StoreTopic } from './store-topic.ts'
+import { ConfigState, sameConfig } from './config-state.ts'
+import { ConnectorChanges } from './connector-changes.ts'
 
 export type ConfigStoreOptions = {
   readonly broker: Broker
   readonly logger: Logger
-  readonly topic: StoreTopic
+  readonly topic: StateTopicDefinition
   /** Called with every record that is read after the store was opened. */
   readonly onRecord: (record: ConfigRecord) => void
   /** See `StateTopicOptions`. */
@@ -23,6 +23,8 @@ export type ConfigStoreOptions = {
 /** The config topic: connectors, their tasks and target states. A write resolves when it has been read back. */
 export class ConfigStore {
   readonly state = new ConfigState()
+  /** All that decides on the state of a connector and then writes does so in turn. */
+  readonly changes = new ConnectorChanges()
   readonly #options: ConfigStoreOptions
   #topic: StateTopic | undefined
   #offset = -1
@@ -54,11 +56,15 @@ export class ConfigStore {
 
   /**
    * Writes the target state of a new connector before its configuration, so that no worker starts a connector that
-   * should be paused.
+   * should be paused. Writes the tasks again if the configuration is theirs: nobody else does, and a worker that reads the compacted
+   * topic ignores tasks that precede the configuration, as Kafka Connect does.
    */
   async putConnector(connector: string, config: RawConfig, target?: StoredTargetState): Promise<void> {
     const first: ConfigRecord[] = target === undefined ? [] : [{ kind: 'target', connector, target }]
-    await this.write([...first, { kind: 'connector', connector, config }])
+    const { appliedConfig, inconsistent, tasks } = this.state.connector(connector) ?? {}
+    const isApplied = appliedConfig !== undefined && inconsistent === false && sameConfig(config, appliedConfig)
+    const last = isApplied && tasks !== undefined ? taskRecords(connector, tasks) : []
+    await this.write([...first, { kind: 'connector', connector, config }, ...last])
   }
 
   async deleteConnector(connector: string): Promise<void> {
@@ -74,8 +80,7 @@ export class ConfigStore {
 
   /** Writes a complete set of task configurations, which takes effect with its commit record. */
   async putTasks(connector: string, tasks: readonly RawConfig[]): Promise<void> {
-    const records = tasks.map((config, task): ConfigRecord => ({ kind: 'task', connector, task, config }))
-    await this.write([...records, { kind: 'commit', connector, tasks: tasks.length }])
+    await this.write(taskRecords(connector, tasks))
   }
 
   /** Deletes the records that the deletion of a connector leaves behind. Kafka Connect never deletes them. */
@@ -97,8 +102,8 @@ export class ConfigStore {
     await this.#topic?.append(writes)
   }
 
-  async readToEnd(): Promise<void> {
-    await this.#topic?.readToEnd()
+  async readToEnd(timeoutMs?: number): Promise<void> {
+    await this.#topic?.readToEnd(timeoutMs)
   }
 
   async close(): Promise<void> {
@@ -115,4 +120,10 @@ export class ConfigStore {
     this.state.apply(record)
     if (this.#topic) this.#options.onRecord(record)
   }
+}
+
+/** The records of a complete set of tasks. */
+function taskRecords(connector: string, tasks: readonly RawConfig[]): readonly ConfigRecord[] {
+  const records = tasks.map((config, task): ConfigRecord => ({ kind: 'task', connector, task, config }))
+  return [...records, { kind: 'commit', connector, tasks: tasks.length }]
 }

@@ -1,17 +1,20 @@
 import type { Broker } from '../../broker/broker.ts'
 import { openStateTopic, type StateTopic } from '../../broker/state-topic/state-topic.ts'
-import type { StateProgress } from '../../broker/state-topic/state-topic-checks.ts'
+import type { StateProgress, StateTopicDefinition } from '../../broker/state-topic/state-topic-checks.ts'
 import { printExactJson } from '../../common/exact-json.ts'
 import type { Logger } from '../../common/logging/logger.ts'
+import { trimAsJava } from '../../common/trim-as-java.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { Position } from '../../sdk/record.ts'
+import type { TopicAccess } from '../topic-access/topic-access.ts'
 import { OffsetState, parseOffsetRecord, partitionId, type StoredOffset, toOffsetKey } from './offset-state.ts'
-import type { StoreTopic } from './store-topic.ts'
 
 export type OffsetStoreOptions = {
   readonly broker: Broker
   readonly logger: Logger
-  readonly topic: StoreTopic
+  readonly topic: StateTopicDefinition
+  /** Decides which topics a connector may use for its offsets. */
+  readonly accessOf: (connector: string) => Pick<TopicAccess, 'requireOffsetsTopic'>
   /** See `StateTopicOptions`. */
   readonly skipValidation?: boolean
   readonly progress?: StateProgress
@@ -51,11 +54,11 @@ export class OffsetStore {
 
   /**
    * The offsets from which a connector with this configuration resumes. Reads the connector's separate topic to its
-   * current end, but not the worker's topic.
+   * current end, but not the worker's topic. Rejects with a `UserError` if the connector may not use its topic.
    */
   async of(connector: string, config: RawConfig): Promise<readonly StoredOffset[]> {
     const shared = this.#shared.state.of(connector)
-    const separate = await this.#separateTopicOf(config)
+    const separate = await this.#separateTopicOf(connector, config)
     if (!separate) return shared
     await separate.topic.readToEnd()
     const preferred = separate.state.of(connector)
@@ -82,7 +85,7 @@ export class OffsetStore {
       key: known.get(partitionId(partition)) ?? toOffsetKey(connector, partition),
       value: offset && Buffer.from(printExactJson(offset)),
     }))
-    const separate = await this.#separateTopicOf(config)
+    const separate = await this.#separateTopicOf(connector, config)
     // Deleted in both topics: an offset that remained in the worker's topic would become effective.
     await this.#shared.topic.append(records)
     await separate?.topic.append(records)
@@ -95,10 +98,11 @@ export class OffsetStore {
   }
 
   /** The connector's separate topic, which is opened at first use and created when it is missing. */
-  async #separateTopicOf(config: RawConfig): Promise<OpenTopic | undefined> {
+  async #separateTopicOf(connector: string, config: RawConfig): Promise<OpenTopic | undefined> {
     const { topic } = this.#options
     const name = ownOffsetsTopic(config)
     if (name === undefined || name === topic.name) return undefined
+    this.#options.accessOf(connector).requireOffsetsTopic(name)
     const known = this.#separate.get(name)
     const onFailed = (): void => this.#closeSeparate(name)
     const opened = known ?? openTopic({ ...this.#options, onFailed, topic: { ...topic, name } })
@@ -119,7 +123,7 @@ export class OffsetStore {
 
 /** The `offsets.storage.topic` of a connector; undefined if it is not set. */
 export function ownOffsetsTopic(config: RawConfig): string | undefined {
-  return config['offsets.storage.topic']?.trim() || undefined
+  return trimAsJava(config['offsets.storage.topic'] ?? '') || undefined
 }
 
 async function openTopic(options: OffsetStoreOptions): Promise<OpenTopic> {

@@ -1,14 +1,14 @@
 import type { Broker, PartitionOffset } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/broker-error.ts'
-import type { StateProgress } from '../../broker/state-topic/state-topic-checks.ts'
+import type { StateProgress, StateTopicDefinition } from '../../broker/state-topic/state-topic-checks.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { settingsWithPrefix } from '../../config/settings.ts'
 import type { WorkerSettings } from '../settings.ts'
+import type { TopicPolicies } from '../topic-access/topic-policies.ts'
 import type { ConfigRecord } from './config-codec.ts'
 import { ConfigStore } from './config-store.ts'
 import { OffsetStore } from './offset-store.ts'
-import { StatusStore } from './status-store.ts'
-import type { StoreTopic } from './store-topic.ts'
+import { type StatusChange, StatusStore } from './status-store.ts'
 
 /** The three topics that hold all state of a worker group. */
 export type Stores = {
@@ -24,10 +24,11 @@ export type StoresOptions = {
   readonly broker: Broker
   readonly logger: Logger
   readonly settings: WorkerSettings
+  readonly topics: TopicPolicies
   /** Called with every record of the config topic that is read after the stores were opened. */
   readonly onConfig: (record: ConfigRecord) => void
-  /** Called with the connector's name for each status that is read, of the connector or one of its tasks. */
-  readonly onStatus: (connector: string) => void
+  /** Called with each status that is read, of a connector or a task. */
+  readonly onStatus: (change: StatusChange) => void
   /** Called when a topic can no longer be read: the worker has to stop. */
   readonly onFailed: (error: Error) => void
   /** Commits the offsets up to which the topics were read to the group. */
@@ -36,7 +37,7 @@ export type StoresOptions = {
 
 /** Creates missing topics and reads each topic to its end. Rejects when one of them cannot be opened. */
 export async function openStores(options: StoresOptions): Promise<Stores> {
-  const { broker, logger, settings, onConfig, onStatus, onFailed, saveProgress } = options
+  const { broker, logger, settings, topics, onConfig, onStatus, onFailed, saveProgress } = options
   const topic = (kind: Kind) => storeTopic(kind, settings)
   let saved: Promise<readonly PartitionOffset[]> | undefined
   const readProgress = () => {
@@ -51,7 +52,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   const opened = await Promise.allSettled([
     ConfigStore.open({ ...common, topic: topic('config'), evidenceOfRecords, onRecord: onConfig }),
     StatusStore.open({ ...common, topic: topic('status'), onStatus }),
-    OffsetStore.open({ ...common, topic: topic('offset') }),
+    OffsetStore.open({ ...common, topic: topic('offset'), accessOf: (connector) => topics.accessOf(connector) }),
   ])
   const [configs, statuses, offsets] = opened
   if (configs.status === 'fulfilled' && statuses.status === 'fulfilled' && offsets.status === 'fulfilled') {
@@ -75,18 +76,30 @@ async function evidenceIn(broker: Broker, statusTopic: string): Promise<string |
   return ends.some(({ offset }) => offset > 0) ? `'${statusTopic}' has statuses of its connectors` : undefined
 }
 
-type Kind = 'config' | 'offset' | 'status'
+const KINDS = ['config', 'offset', 'status'] as const
+type Kind = (typeof KINDS)[number]
+
+/** All three, because a cluster that has too few brokers for one topic usually has too few for the others. */
+const REPLICATION_SETTINGS = KINDS.map((kind) => `${kind}.storage.replication.factor`).join(', ')
 
 /** Other keys with the prefix are topic configurations, such as `config.storage.min.insync.replicas`. */
-function storeTopic(kind: Kind, { values, rest }: WorkerSettings): StoreTopic {
-  const replicationFactor = values[`${kind}.storage.replication.factor`] ?? -1
+function storeTopic(kind: Kind, { values, rest }: WorkerSettings): StateTopicDefinition {
   const partitions = kind === 'config' ? 1 : values[`${kind}.storage.partitions`]
   return {
     name: values[`${kind}.storage.topic`],
     ...(partitions > 0 ? { partitions } : {}),
-    ...(replicationFactor > 0 ? { replicationFactor } : {}),
+    replicationFactor: values[`${kind}.storage.replication.factor`],
+    replicationSetting: REPLICATION_SETTINGS,
+    ...(values['internal.topics.automatic.creation.enable'] ? {} : { createdBy: createdBy(kind) }),
     configs: settingsWithPrefix(`${kind}.storage.`, rest),
   }
+}
+
+function createdBy(kind: Kind): string {
+  return (
+    `Create it, compacted and with the name in ${kind}.storage.topic, ` +
+    'or set internal.topics.automatic.creation.enable=true'
+  )
 }
 
 async function closeAll(stores: readonly { close(): Promise<void> }[]): Promise<void> {

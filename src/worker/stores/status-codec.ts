@@ -1,4 +1,4 @@
-import type { RunState } from '../../clients/worker-client.ts'
+import type { RunState } from '../../common/state-glossary.ts'
 
 /** The status of a connector or task, as its worker writes it. The member order is that of the stored JSON. */
 export type StoredStatus = {

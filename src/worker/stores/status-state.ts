@@ -38,12 +38,15 @@ export class StatusState {
     const connector = this.#get(record.connector)
     switch (record.kind) {
       case 'connector':
-        connector.status = record.status ?? undefined
-        if (record.status === null) connector.tasks.clear()
+        if (record.status === null) {
+          connector.status = undefined
+          connector.tasks.clear()
+        } else if (!isLate(connector.status, record.status)) connector.status = record.status
         break
       case 'task':
         if (record.status === null) connector.tasks.delete(record.task)
-        else applyTask(connector.tasks, record.task, record.status)
+        else if (!isLate(connector.tasks.get(record.task), record.status))
+          connector.tasks.set(record.task, record.status)
         break
       case 'topic':
         if (record.isActive) connector.topics.add(record.topic)
@@ -62,11 +65,19 @@ export class StatusState {
   }
 }
 
-/** Ignores an UNASSIGNED status that a previous owner writes after the next owner reported RUNNING. */
-function applyTask(tasks: Map<number, StoredStatus>, task: number, next: StoredStatus): void {
-  const known = tasks.get(task)
-  const late = next.state === 'UNASSIGNED' && known?.state === 'RUNNING' && known.generation >= next.generation
-  if (!late) tasks.set(task, next)
+/**
+ * Whether `next` is a status of a previous owner that arrives after one of the current owner. A previous owner writes UNASSIGNED when it
+ * stops the task, and FAILED or UNASSIGNED with a reason when its successor fences it. The current owner writes UNASSIGNED in the generation
+ * of its last status, when it has lost its membership or its task has not started.
+ */
+export function isLate(known: StoredStatus | undefined, next: StoredStatus): boolean {
+  if (known === undefined) return false
+  const isOfTask = next.state === 'FAILED' || (next.state === 'UNASSIGNED' && next.trace !== null)
+  if (isOfTask) return known.state !== 'UNASSIGNED' && !isSafeWrite(known, next)
+  if (next.state !== 'UNASSIGNED') return false
+  return known.worker_id === next.worker_id
+    ? known.generation > next.generation
+    : known.generation >= next.generation && known.state !== 'UNASSIGNED'
 }
 
 /** Whether a worker that may have lost the connector or task can overwrite the known status. */

@@ -1,30 +1,33 @@
 import type { Broker } from '../../broker/broker.ts'
 import { openStateTopic, type StateTopic } from '../../broker/state-topic/state-topic.ts'
-import type { StateProgress } from '../../broker/state-topic/state-topic-checks.ts'
+import type { StateProgress, StateTopicDefinition } from '../../broker/state-topic/state-topic-checks.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import {
   type ActiveTopic,
   parseStatusRecord,
   type StatusKey,
+  type StatusRecord,
   type StoredStatus,
   toStatusKey,
   toStatusValue,
   toTopicValue,
 } from './status-codec.ts'
 import { isSafeWrite, StatusState } from './status-state.ts'
-import type { StoreTopic } from './store-topic.ts'
 
 export type StatusStoreOptions = {
   readonly broker: Broker
   readonly logger: Logger
-  readonly topic: StoreTopic
-  /** Called with the connector's name for each status that is read, of the connector or one of its tasks. */
-  readonly onStatus?: (connector: string) => void
+  readonly topic: StateTopicDefinition
+  /** Called with each status that is read, of a connector or a task. */
+  readonly onStatus?: (record: StatusChange) => void
   /** See `StateTopicOptions`. */
   readonly skipValidation?: boolean
   readonly progress?: StateProgress
   readonly onFailed?: (error: Error) => void
 }
+
+/** A status that was written or, if it is null, deleted. */
+export type StatusChange = Exclude<StatusRecord, { kind: 'topic' }>
 
 /** What a status is about. */
 export type StatusSubject = Extract<StatusKey, { kind: 'connector' | 'task' }>
@@ -48,7 +51,7 @@ export class StatusStore {
       apply: (record) => {
         if (record === undefined) return
         store.state.apply(record)
-        if (record.kind !== 'topic') options.onStatus?.(record.connector)
+        if (record.kind !== 'topic') options.onStatus?.(record)
       },
       onFailed: options.onFailed,
     })

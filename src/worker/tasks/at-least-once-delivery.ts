@@ -1,25 +1,31 @@
-import type { Producer, SendResult } from '../../broker/broker.ts'
+import type { SendResult } from '../../broker/broker.ts'
 import type { Clock } from '../../common/clock.ts'
-import { withTimeout } from '../../common/timeout.ts'
-import { type Position, type StoredListener, type TaskLog, toSourceRecords } from '../../sdk/index.ts'
+import { ErrorDeduplicator } from '../../common/logging/error-deduplicator.ts'
+import type { Position, StoredListener, TaskLog } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
+import type { GuardedProducer } from '../topic-access/guarded-broker.ts'
 import { AcknowledgedPrefix } from './acknowledged-prefix.ts'
-import { failLateCommit } from './commit-timeout.ts'
-import type { ConvertedBatch } from './converted-batch.ts'
+import { commitOffsets } from './commit-offsets.ts'
 import { InFlightRecords } from './in-flight-records.ts'
-import { bytesOf, type FailedSourceRecord, producerFailure } from './process-source-records.ts'
+import {
+  bytesOf,
+  type ConvertedBatch,
+  type FailedSourceRecord,
+  producerFailure,
+  withoutContent,
+} from './process-source-records.ts'
 import type { PolledBatch, SourceDelivery } from './source-delivery.ts'
 import type { SourceOffsets } from './source-offsets.ts'
 import { NOTHING_SENT, type SourceListeners, storedPositions } from './stored-positions.ts'
-import { countCommitMs, type TaskCounters } from './task-counters.ts'
+import type { TaskCounters } from './task-counters.ts'
 
 export type AtLeastOnceOptions = {
-  readonly producer: Producer
+  readonly producer: Pick<GuardedProducer, 'send' | 'sendSourceOffsets' | 'close'>
   /**
    * Set when the task's producer uses another connection than the worker, and so cannot write the offsets. Default:
    * `producer`.
    */
-  readonly offsetsProducer?: Producer | undefined
+  readonly offsetsProducer?: AtLeastOnceOptions['producer'] | undefined
   readonly offsets: SourceOffsets
   /**
    * Receives the records of a batch that the brokers rejected as invalid. Resolves when they may be skipped; else
@@ -50,6 +56,7 @@ export class AtLeastOnceDelivery implements SourceDelivery {
   readonly #options: AtLeastOnceOptions
   readonly #prefix = new AcknowledgedPrefix<Position>(partitionId)
   readonly #inFlight: InFlightRecords
+  readonly #commitErrors = new ErrorDeduplicator()
   #failure: unknown
   #committing: Promise<void> = Promise.resolve()
 
@@ -64,7 +71,7 @@ export class AtLeastOnceDelivery implements SourceDelivery {
     const onStored = listener === undefined ? acknowledge : notifying(listener, acknowledge, outgoing, batch)
     const keepsContent = listener !== undefined || this.#options.logsContent
     if (outgoing.records.length === 0) onStored(NOTHING_SENT, [])
-    else this.#send(keepsContent ? outgoing : { ...outgoing, sources: outgoing.sources.withoutContent() }, onStored)
+    else this.#send(keepsContent ? outgoing : { ...outgoing, sources: outgoing.sources.map(withoutContent) }, onStored)
     await this.#inFlight.waitForRoom()
     if (this.#failure !== undefined) throw this.#failure
   }
@@ -89,7 +96,7 @@ export class AtLeastOnceDelivery implements SourceDelivery {
     let rejectedBytes = 0
     const sent = producer
       .send(records, (index, error) => {
-        rejected.push(producerFailure(sources.at(index), records[index]!, error))
+        rejected.push(producerFailure(sources[index]!, records[index]!, error))
         rejectedBytes += bytesOf(records[index]!)
       })
       .then(async (result) => {
@@ -106,7 +113,15 @@ export class AtLeastOnceDelivery implements SourceDelivery {
   }
 
   async #commit(): Promise<void> {
-    const { producer, offsetsProducer = producer, offsets, counters, clock, commitTimeoutMs, log } = this.#options
+    const {
+      producer,
+      offsetsProducer = producer,
+      offsets,
+      counters,
+      clock,
+      commitTimeoutMs: timeoutMs,
+      log,
+    } = this.#options
     const ready = this.#prefix.take()
     if (ready.length === 0) {
       // As in Kafka Connect: a source may do in `commit` what it could not do before.
@@ -114,19 +129,11 @@ export class AtLeastOnceDelivery implements SourceDelivery {
       return
     }
     const startMs = clock.monotonicMs()
-    try {
-      // A send that exceeds the timeout can still succeed. The next commit writes to the same partition, and so after
-      // it.
-      const sent = offsetsProducer.send(offsets.encode(ready))
-      await withTimeout(sent, commitTimeoutMs, failLateCommit(commitTimeoutMs), clock)
-      counters.commits += 1
+    // A send that exceeds the timeout can still succeed. The next commit writes to the same partition, and so after it.
+    const sent = Promise.try(() => offsetsProducer.sendSourceOffsets(offsets.encode(ready)))
+    if (await commitOffsets(sent, { counters, clock, log, timeoutMs, startMs, errors: this.#commitErrors }))
       this.#options.listeners?.().onCommitted?.(ready)
-    } catch (error) {
-      counters.commitFailures += 1
-      this.#prefix.restore(ready)
-      log.warn({ err: error }, 'offsets could not be committed; the next commit retries')
-    }
-    countCommitMs(counters, clock.monotonicMs() - startMs)
+    else this.#prefix.restore(ready)
   }
 }
 
@@ -137,9 +144,8 @@ function notifying(
   outgoing: ConvertedBatch,
   { records: batch }: PolledBatch,
 ): OnStored {
-  const records = toSourceRecords(batch)
   return (sent, rejected) => {
     acknowledge()
-    listener(records, () => storedPositions(records, outgoing, sent, new Set(rejected.map(({ record }) => record))))
+    listener(batch, () => storedPositions(batch, outgoing, sent, new Set(rejected.map(({ record }) => record))))
   }
 }

@@ -3,11 +3,12 @@ import { recordBytesMax } from '../../broker/record-batch/record-batch.ts'
 import { SecretMasker } from '../../common/secrets/secret-masker.ts'
 import { truncateText } from '../../common/truncate-text.ts'
 import { ERROR_HEADER_PREFIX } from '../../dead-letters/dead-letter.ts'
-import type { DeadLetterConfig } from '../configuration/task-config.ts'
+import { type DeadLetterConfig, parseTaskConfig } from '../configuration/task-config.ts'
+import type { Stage } from './error-policy.ts'
 import { describeSafely } from './error-trace.ts'
-import { Gate } from './gate.ts'
-import type { Stage } from './processing-context.ts'
+import { InFlightRecords } from './in-flight-records.ts'
 import type { TaskClients } from './task-clients.ts'
+import type { WorkerTaskContext } from './task-context.ts'
 import type { TaskCounters } from './task-counters.ts'
 import { ensureTopic } from './task-topics.ts'
 
@@ -37,9 +38,6 @@ export type DeadLetterQueueOptions = {
   readonly signal: AbortSignal
 }
 
-/** Size of the dead letters that are not stored yet, beyond which a task waits before it adds more. */
-const PENDING_BYTES_MAX = 4 * 1024 * 1024
-
 /** An error may quote the whole record: a dead letter with it would exceed the maximum size of a record. */
 const ERROR_CHARS_MAX = 65_536
 
@@ -50,10 +48,7 @@ export class DeadLetterQueue {
   readonly #producer: Producer
   readonly #counters: TaskCounters
   readonly #secrets = new SecretMasker()
-  readonly #sending = new Set<Promise<unknown>>()
-  readonly #signal: AbortSignal
-  readonly #room: Gate
-  #pendingBytes = 0
+  readonly #inFlight: InFlightRecords
   #failure: unknown
 
   private constructor(options: DeadLetterQueueOptions, producer: Producer) {
@@ -62,23 +57,25 @@ export class DeadLetterQueue {
     this.#counters = options.counters
     this.#producer = producer
     this.#secrets.add(options.secrets)
-    this.#signal = options.signal
-    this.#room = new Gate(() => this.#pendingBytes < PENDING_BYTES_MAX, options.signal)
+    this.#inFlight = new InFlightRecords({ recordsActive: 0 }, options.signal)
   }
 
   /** Creates the topic if it is missing. */
   static async open(options: DeadLetterQueueOptions): Promise<DeadLetterQueue> {
     const { topic, replicationFactor } = options.config
-    await ensureTopic(options.clients, { name: topic, partitions: 1, replicationFactor })
+    await ensureTopic(options.clients, {
+      name: topic,
+      partitions: 1,
+      replicationFactor,
+      replicationSetting: 'errors.deadletterqueue.topic.replication.factor',
+    })
     return new DeadLetterQueue(options, await options.clients.producer())
   }
 
   /** Does not wait for the write; `flush` does. */
   add(deadLetter: DeadLetter): void {
     const record = this.#toRecord(deadLetter)
-    const bytes = recordBytesMax(record)
-    this.#pendingBytes += bytes
-    const sending = this.#send(record)
+    const sent = this.#send(record)
       .then(() => {
         this.#counters.deadLetters += 1
       })
@@ -86,17 +83,12 @@ export class DeadLetterQueue {
         this.#counters.deadLetterFailures += 1
         this.#failure ??= error
       })
-      .finally(() => {
-        this.#sending.delete(sending)
-        this.#pendingBytes -= bytes
-        this.#room.changed()
-      })
-    this.#sending.add(sending)
+    this.#inFlight.add({ records: [record], bytes: recordBytesMax(record) }, sent)
   }
 
   /** Waits while too many dead letters are not stored yet. Waiting ends when the task ends. */
   waitForRoom(): Promise<void> {
-    return this.#room.pass(this.#signal)
+    return this.#inFlight.waitForRoom()
   }
 
   /**
@@ -104,7 +96,7 @@ export class DeadLetterQueue {
    * topic. Rejects when a write failed.
    */
   async flush(): Promise<void> {
-    await Promise.all(this.#sending)
+    await this.#inFlight.settled()
     if (this.#failure !== undefined) {
       throw new Error(`could not write to the dead-letter topic '${this.#config.topic}'`, { cause: this.#failure })
     }
@@ -144,7 +136,7 @@ export class DeadLetterQueue {
     ]
     const isError = error instanceof Error
     if (isError) described.push(['exception.class.name', this.#errorText(() => exceptionName(error))])
-    described.push(['exception.message', this.#errorText(() => (isError ? error.message : error))])
+    described.push(['exception.message', this.#errorText(() => exceptionMessage(error))])
     if (isError) described.push(['exception.stacktrace', this.#errorText(() => error.stack)])
     return described.map(([name, text]) => errorHeader(name, text))
   }
@@ -153,6 +145,20 @@ export class DeadLetterQueue {
   #errorText(read: () => unknown): string {
     return truncateText(this.#secrets.mask(describeSafely(read)), ERROR_CHARS_MAX)
   }
+}
+
+/** Opens the queue of a task, which `resources` closes. Undefined if the configuration of the task has none. */
+export async function openDeadLetters(
+  { spec, counters }: Pick<WorkerTaskContext, 'spec' | 'counters'>,
+  clients: TaskClients,
+  resources: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<DeadLetterQueue | undefined> {
+  const { deadLetters: config } = parseTaskConfig(spec.config)
+  if (config === undefined) return undefined
+  const { secrets } = spec
+  const opening = DeadLetterQueue.open({ clients, config, task: spec, secrets, counters, signal })
+  return resources.adopt(await opening, (deadLetters) => deadLetters.close())
 }
 
 const NO_CONTENT = errorHeader('content', 'none')
@@ -175,8 +181,12 @@ function reduceContent({ timestampMs, ...record }: NewRecord, error: unknown): N
   return key === null && own.length === headers.length ? undefined : { ...record, ...time, key: null, headers: own }
 }
 
+export function exceptionMessage(error: unknown): unknown {
+  return error instanceof Error ? error.message : error
+}
+
 /** The name of the corresponding Java exception, if there is one. */
-function exceptionName(error: Error): string {
+export function exceptionName(error: Error): string {
   const { code } = error as { code?: unknown }
   return (typeof code === 'string' ? JAVA_NAMES[code] : undefined) ?? error.name
 }

@@ -2,8 +2,18 @@ import type { Clock } from '../../common/clock.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { TaskLog } from '../../sdk/index.ts'
 import type { ErrorConfig } from '../configuration/task-config.ts'
-import type { Stage } from './processing-context.ts'
 import type { TaskCounters } from './task-counters.ts'
+
+/** The stage in which a record failed, named as in Kafka Connect. */
+export type Stage =
+  | 'TRANSFORMATION'
+  | 'KEY_CONVERTER'
+  | 'VALUE_CONVERTER'
+  | 'HEADER_CONVERTER'
+  | 'TASK_PUT'
+  | 'TASK_POLL'
+  | 'KAFKA_PRODUCE'
+  | 'KAFKA_CONSUME'
 
 /** A record that failed and is not retried any more. */
 export type RecordFailure = {
@@ -47,6 +57,11 @@ export class ErrorPolicy {
     this.#random = options.random ?? Math.random
   }
 
+  /** Whether failed records are skipped. */
+  get isTolerant(): boolean {
+    return this.#config.tolerance !== 'none'
+  }
+
   /**
    * Retries a failed step while its error is retriable and `errors.retry.timeout` has not passed. The last attempt is
    * made at that time, as in Kafka Connect.
@@ -72,10 +87,13 @@ export class ErrorPolicy {
     this.#counters.retries += count
   }
 
-  /** The delay that the plugin's error requests, or else `delayMs`. */
-  delayAfterMs(error: unknown, attempt: number): number {
+  /** Counts and logs an error of the plugin that is retried. Returns the delay that it requests, or else `delayMs`. */
+  delayAfterMs(error: unknown, attempt: number, message: string): number {
     const { retryAfterMs } = error as { retryAfterMs?: unknown }
-    return typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? retryAfterMs : this.delayMs(attempt)
+    const waitMs = typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? retryAfterMs : this.delayMs(attempt)
+    this.#log.warn({ err: error, waitMs }, message)
+    this.#counters.retries += 1
+    return waitMs
   }
 
   /** Whether the limit in an error of the plugin, if it has one, permits another retry after this number of retries. */
@@ -106,7 +124,7 @@ export class ErrorPolicy {
       const record = this.#config.logRecords ? { record: content() } : {}
       this.#log.error({ err: error, stage, className, ...position, ...record }, 'a record failed')
     }
-    if (this.#config.tolerance === 'none') {
+    if (!this.isTolerant) {
       throw new Error(`Tolerance exceeded in error handler: ${messageOf(failure.error)}`, { cause: failure.error })
     }
     this.#counters.skipped += 1

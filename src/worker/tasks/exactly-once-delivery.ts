@@ -1,17 +1,11 @@
-import type { Producer, SendResult } from '../../broker/broker.ts'
+import type { SendResult } from '../../broker/broker.ts'
 import type { Clock } from '../../common/clock.ts'
-import {
-  type Position,
-  type SourceBatch,
-  type SourceRecord,
-  type StoredListener,
-  type StoredPosition,
-  toSourceRecords,
-} from '../../sdk/index.ts'
+import type { Position, SourceRecord, StoredListener, StoredPosition } from '../../sdk/index.ts'
 import type { TransactionBoundary } from '../configuration/task-config.ts'
 import { partitionId } from '../stores/offset-state.ts'
-import type { ConvertedBatch } from './converted-batch.ts'
+import type { GuardedProducer } from '../topic-access/guarded-broker.ts'
 import { InFlightRecords } from './in-flight-records.ts'
+import type { ConvertedBatch } from './process-source-records.ts'
 import type { PolledBatch, SourceDelivery } from './source-delivery.ts'
 import type { SourceOffsets } from './source-offsets.ts'
 import { type SourceListeners, storedPositions } from './stored-positions.ts'
@@ -19,7 +13,7 @@ import { countCommitMs, type TaskCounters } from './task-counters.ts'
 
 export type ExactlyOnceOptions = {
   /** A transactional producer, which fenced all older producers of this task when it was opened. */
-  readonly producer: Producer
+  readonly producer: Pick<GuardedProducer, 'send' | 'sendSourceOffsets' | 'begin' | 'commit' | 'abort' | 'close'>
   readonly offsets: SourceOffsets
   readonly counters: TaskCounters
   readonly clock: Clock
@@ -122,7 +116,7 @@ export class ExactlyOnceDelivery implements SourceDelivery {
   }
 
   /** Resolves when the batch is stored, or has failed. */
-  #send(outgoing: ConvertedBatch, batch: SourceBatch, progress: PolledBatch['progress']): Promise<void> {
+  #send(outgoing: ConvertedBatch, batch: readonly SourceRecord[], progress: PolledBatch['progress']): Promise<void> {
     const { producer, counters, listeners } = this.#options
     const { records, bytes } = outgoing
     const { length } = records
@@ -130,7 +124,7 @@ export class ExactlyOnceDelivery implements SourceDelivery {
     this.#isOpen = true
     for (const reached of progress) this.#progress.set(partitionId(reached.partition), reached)
     const { onStored } = listeners?.() ?? {}
-    const locate = onStored && this.#locating({ batch: toSourceRecords(batch), positions: [], onStored }, outgoing)
+    const locate = onStored && this.#locating({ batch, positions: [], onStored }, outgoing)
     const stored = producer
       .send(records)
       .then((result) => {
@@ -159,7 +153,7 @@ export class ExactlyOnceDelivery implements SourceDelivery {
     const startMs = clock.monotonicMs()
     try {
       const committed = [...this.#progress.values()]
-      await Promise.all([producer.send(offsets.encode(committed)), ...this.#sends])
+      await Promise.all([producer.sendSourceOffsets(offsets.encode(committed)), ...this.#sends])
       this.#throwFailure()
       await producer.commit()
       this.#isOpen = false

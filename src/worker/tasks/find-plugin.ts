@@ -1,15 +1,15 @@
 import { UserError } from '../../common/errors.ts'
-import type { Catalog, OfKind, PluginKind } from '../../plugins/plugin-catalog.ts'
+import type { Catalog, NamedPlugin, OfKind, PluginKind } from '../../plugins/plugin-catalog.ts'
 import type { Plugin } from '../../sdk/index.ts'
 import { versionProblem } from '../configuration/plugin-version.ts'
 
 /** Throws a `UserError` that lists the installed plugins of the kind, or the versions, when none is as required. */
-export function findPlugin<Kind extends PluginKind>(
-  catalog: Catalog,
+export function findPlugin<Kind extends PluginKind, Item extends NamedPlugin = Plugin>(
+  catalog: Catalog<Item>,
   kind: Kind,
   className: string,
   version: string | undefined,
-): OfKind<Plugin, Kind> {
+): OfKind<Item, Kind> {
   const plugin = catalog.find(kind, className, version)
   if (plugin) return plugin
   const problem = versionProblem(catalog, kind, className, version)

@@ -1,32 +1,34 @@
-import type { ConvertedBatch } from './converted-batch.ts'
 import { Gate } from './gate.ts'
+import type { ConvertedBatch } from './process-source-records.ts'
 import type { TaskCounters } from './task-counters.ts'
 
 /**
- * Limits of unacknowledged records, beyond which the source waits. They are the memory of a busy task several times over: V8
+ * Limits of unacknowledged records, beyond which the task waits. They are the memory of a busy task several times over: V8
  * moves what lives longer than a few collections to the old generation, where its garbage stays for long. This many bytes
  * suffice for 80 MB/s to brokers that acknowledge after 50 ms.
  */
 const RECORDS_MAX = 10_000
 const BYTES_MAX = 4 * 1024 * 1024
 
-/** The records of a source that were sent and are not acknowledged yet. */
+type Counters = Pick<TaskCounters, 'recordsActive'>
+
+/** The records, or dead letters, of a task that were sent and are not acknowledged yet. */
 export class InFlightRecords {
-  readonly #counters: TaskCounters
+  readonly #counters: Counters
   readonly #signal: AbortSignal
   readonly #room: Gate
   readonly #sends = new Set<Promise<void>>()
   #bytes = 0
 
   /** Waiting ends when `signal` is aborted. */
-  constructor(counters: TaskCounters, signal: AbortSignal) {
+  constructor(counters: Counters, signal: AbortSignal) {
     this.#counters = counters
     this.#signal = signal
     this.#room = new Gate(() => counters.recordsActive < RECORDS_MAX && this.#bytes < BYTES_MAX, signal)
   }
 
   /** Counts the records of a batch until `sent` is settled. `sent` must not reject. */
-  add({ records: { length }, bytes }: ConvertedBatch, sent: Promise<void>): void {
+  add({ records: { length }, bytes }: Pick<ConvertedBatch, 'records' | 'bytes'>, sent: Promise<void>): void {
     this.#counters.recordsActive += length
     this.#bytes += bytes
     const settled = sent.then(() => {

@@ -1,7 +1,8 @@
 import { UserError } from '../../common/errors.ts'
-import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
+import { trimAsJava } from '../../common/trim-as-java.ts'
+import { settingsWithPrefix } from '../../config/settings.ts'
 import type { PluginKind } from '../../plugins/plugin-catalog.ts'
-import type { RawConfig } from '../../sdk/index.ts'
+import { field, type RawConfig } from '../../sdk/index.ts'
 
 /** A plugin as a configuration names it, with its settings. */
 export type ConfiguredPlugin<Kind extends PluginKind = PluginKind> = {
@@ -75,9 +76,9 @@ function missingConverter(role: 'key' | 'value' | 'header'): never {
 
 /** The transformations of a connector, in the order of `transforms`. */
 export function configuredTransformations(config: RawConfig): readonly ConfiguredTransformation[] {
-  return commaSeparated(config['transforms'] ?? '').map((alias) => {
+  return field.listItems(config['transforms'] ?? '').map((alias) => {
     const { predicate, negate, ...settings } = settingsWithPrefix(`transforms.${alias}.`, config)
-    const isNegated = negate?.trim().toLowerCase() === 'true'
+    const isNegated = trimAsJava(negate ?? '').toLowerCase() === 'true'
     return {
       ...reference('transformation', settings),
       predicate:

@@ -7,22 +7,16 @@ export class RetryStatus {
   readonly #report: (message: TaskMessage) => void
   #error: unknown
   #reason: string | undefined
-  #isPaused: boolean
+  readonly #isPaused: () => boolean
 
-  constructor(report: (message: TaskMessage) => void, isPaused: boolean) {
+  constructor(report: (message: TaskMessage) => void, isPaused: () => boolean) {
     this.#report = report
     this.#isPaused = isPaused
   }
 
-  /** Reports the state of a task that was paused or resumed. A task that retries still has its reason afterwards. */
-  setPaused(isPaused: boolean): void {
-    this.#isPaused = isPaused
-    this.reportState()
-  }
-
-  /** Reports the present state. */
+  /** Reports the present state, also when the task was paused or resumed. A task that retries still has its reason afterwards. */
   reportState(): void {
-    if (this.#isPaused) this.#report({ type: 'paused' })
+    if (this.#isPaused()) this.#report({ type: 'paused' })
     else if (this.#reason === undefined) this.#report({ type: 'running' })
     else this.#report({ type: 'running', retryTrace: traceOf(this.#error) })
   }
@@ -33,6 +27,6 @@ export class RetryStatus {
     const hasChanged = reason !== this.#reason
     this.#error = error
     this.#reason = reason
-    if (hasChanged && !this.#isPaused) this.reportState()
+    if (hasChanged && !this.#isPaused()) this.reportState()
   }
 }

@@ -1,6 +1,6 @@
 import type { PartitionRecords, TopicPartition } from '../../broker/broker.ts'
 import type { Clock } from '../../common/clock.ts'
-import type { SinkTask as SinkPlugin, SinkRecord, TaskLog } from '../../sdk/index.ts'
+import type { SinkTask as SinkPlugin, SinkRecord } from '../../sdk/index.ts'
 import { type ErrorPolicy, isRetriable } from './error-policy.ts'
 import type { RetryStatus } from './retry-status.ts'
 import { partitionKey, type SinkOffsets } from './sink-offsets.ts'
@@ -16,10 +16,9 @@ export type SinkDeliveryOptions = {
   readonly status: Pick<RetryStatus, 'setError'>
   readonly counters: TaskCounters
   readonly clock: Clock
-  readonly log: TaskLog
   /**
-   * Called with true when the sink has rejected a batch that will be retried, and with false when the sink has accepted it. The
-   * task reads no records in between.
+   * Called with true when the sink has rejected a batch that will be retried, and with false when the sink has accepted it, or
+   * it was dropped. The task reads no records in between.
    */
   readonly onBlocked: (isBlocked: boolean) => void
   /** Called when a `put` has failed for good, so that the task stops waiting for records. */
@@ -102,6 +101,7 @@ export class SinkDelivery {
     if (this.isBlocked) return
     this.#attempts = 0
     this.#options.status.setError(undefined)
+    this.#options.onBlocked(false)
   }
 
   async #put(batch: SinkBatch): Promise<void> {
@@ -136,13 +136,10 @@ export class SinkDelivery {
   }
 
   #delay(error: unknown): void {
-    const { policy, counters, status, clock, log } = this.#options
-    const waitMs = policy.delayAfterMs(error, this.#attempts)
-    log.warn({ err: error, waitMs }, 'the sink did not accept a batch; it is put again after a delay')
-    counters.retries += 1
+    const { policy, status, clock } = this.#options
+    const message = 'the sink did not accept a batch; it is put again after a delay'
+    this.#dueMs = clock.monotonicMs() + policy.delayAfterMs(error, this.#attempts++, message)
     status.setError(error)
-    this.#attempts += 1
-    this.#dueMs = clock.monotonicMs() + waitMs
   }
 
   #fail(error: unknown): void {

@@ -1,13 +1,13 @@
-import type { Position, SourceBatch } from '../../sdk/index.ts'
+import type { Position, SourceRecord } from '../../sdk/index.ts'
 import type { SourceProgress } from './acknowledged-prefix.ts'
-import type { ConvertedBatch } from './converted-batch.ts'
+import type { ConvertedBatch } from './process-source-records.ts'
 
 /** How a source ended its transaction. */
 export type TransactionEnd = 'commit' | 'abort'
 
 /** The records of one poll, the offsets after them, and how the transaction ends after them, if it does. */
 export type PolledBatch = {
-  readonly records: SourceBatch
+  readonly records: readonly SourceRecord[]
   readonly progress: readonly SourceProgress<Position>[]
   readonly end: TransactionEnd | undefined
 }

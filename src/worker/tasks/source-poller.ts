@@ -1,9 +1,8 @@
+import { originalError } from '../../common/errors.ts'
 import { listedName } from '../../plugins/plugin-catalog.ts'
 import {
-  isRowBatch,
   type Position,
   parseConfig,
-  type SourceBatch,
   type SourceConnector,
   type SourceLag,
   type SourceRecord,
@@ -12,7 +11,6 @@ import {
   type StoredListener,
   type TopicReader,
   type TopicReaderOptions,
-  toSourceRecords,
 } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
 import { lastOffsets, type SourceProgress } from './acknowledged-prefix.ts'
@@ -48,7 +46,7 @@ export class SourcePoller {
   /** The offsets of the last batches, by partition. */
   readonly #reached: Map<string, Position>
   readonly #committed: Map<string, Position>
-  #current: AsyncIterator<SourceBatch>
+  #current: AsyncIterator<readonly SourceRecord[]>
   #failures = 0
   #onStored: StoredListener | undefined
   #onCommitted: (() => void) | undefined
@@ -79,12 +77,11 @@ export class SourcePoller {
       if (done) return undefined
       this.#failures = 0
       this.#options.status.setError(undefined)
-      const progress = [...lastOffsetsOf(value), ...this.#advanced]
+      const progress = [...lastOffsets(value), ...this.#advanced]
       for (const { partition, offset } of progress) this.#reached.set(partitionId(partition), offset)
-      // A listener receives the records that the batch consists of.
-      const records = this.#onStored === undefined ? value : toSourceRecords(value)
-      return { records, progress, end: this.#end }
-    } catch (error) {
+      return { records: value, progress, end: this.#end }
+    } catch (thrown) {
+      const error = originalError(thrown)
       if (!isRetriable(error) || this.#options.signal.aborted) throw error
       if (!this.#options.policy.hasRetriesLeft(error, this.#failures)) throw error
       await this.#waitAfter(error)
@@ -116,7 +113,7 @@ export class SourcePoller {
     await this.#current.return?.()
   }
 
-  #start(): AsyncIterator<SourceBatch> {
+  #start(): AsyncIterator<readonly SourceRecord[]> {
     const { source, spec, signal, log, access, definesTransactions, onFailedRecord, openTopic, counters } =
       this.#options
     const { connector, task, config: raw } = spec
@@ -180,17 +177,10 @@ export class SourcePoller {
   }
 
   async #waitAfter(error: unknown): Promise<void> {
-    const { policy, clock, counters, log, signal, status } = this.#options
-    const waitMs = policy.delayAfterMs(error, this.#failures++)
-    log.warn({ err: error, waitMs }, 'polling the source failed; it is restarted after a delay')
-    counters.retries += 1
+    const { policy, clock, signal, status } = this.#options
+    const message = 'polling the source failed; it is restarted after a delay'
+    const waitMs = policy.delayAfterMs(error, this.#failures++, message)
     status.setError(error)
     await clock.sleep(waitMs, signal).catch(() => undefined)
   }
-}
-
-function lastOffsetsOf(batch: SourceBatch): readonly SourceProgress<Position>[] {
-  if (!isRowBatch(batch)) return lastOffsets(batch)
-  const { length, sourcePartition, offsetOf } = batch
-  return length === 0 ? [] : [{ partition: sourcePartition, offset: offsetOf(length - 1) }]
 }

@@ -1,7 +1,7 @@
 import type { SendResult } from '../../broker/broker.ts'
 import type { Position, SourceRecord, StoredListener, StoredPosition } from '../../sdk/index.ts'
 import type { SourceProgress } from './acknowledged-prefix.ts'
-import type { ConvertedBatch } from './converted-batch.ts'
+import type { ConvertedBatch } from './process-source-records.ts'
 
 /** What the delivery reports to a source. */
 export type SourceListeners = {
@@ -20,7 +20,7 @@ export function storedPositions(
   { partitions, offsets }: SendResult,
   rejected: ReadonlySet<SourceRecord> = new Set(),
 ): readonly (StoredPosition | null)[] {
-  const indexes = new Map(records.map((_, index) => [sources.at(index), index]))
+  const indexes = new Map(sources.map((source, index) => [source, index]))
   return batch.map((source) => {
     const index = indexes.get(source)
     if (index === undefined || rejected.has(source)) return null

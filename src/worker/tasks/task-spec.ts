@@ -19,6 +19,11 @@ export type TaskSpec = {
   readonly transactionalId?: string
 }
 
+/** What the plugins of a task depend on. */
+export type PipelineSpec = Pick<TaskSpec, 'connector' | 'task' | 'kind' | 'config'> & {
+  readonly worker: Pick<TaskDefaults, 'converters'>
+}
+
 /** Settings of the worker that apply to all its tasks. */
 export type TaskDefaults = {
   /** The `group.id` of the worker. */
@@ -46,8 +51,13 @@ export type TaskMessage =
   /** `retryTrace`: why the task retries something at the moment, as a readable text. */
   | { readonly type: 'running'; readonly retryTrace?: string }
   | { readonly type: 'paused' }
-  /** The task failed and ended. `trace` is a readable text with the error and its causes. */
-  | { readonly type: 'failed'; readonly trace: string }
+  /** The task has not started yet, for this reason, and is going to. */
+  | { readonly type: 'waiting'; readonly reason: string }
+  /**
+   * The task failed and ended. `trace` is a readable text with the error and its causes. `isFenced`: another client has the
+   * transactional id of the source, or the group instance id of the sink.
+   */
+  | { readonly type: 'failed'; readonly trace: string; readonly isFenced?: boolean }
   /**
    * The task ended through no fault of its own, for the given `reason`, and has to be restarted from its stored
    * offsets.

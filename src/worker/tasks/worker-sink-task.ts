@@ -1,7 +1,7 @@
 import type { Consumer, PartitionRecords, TopicPartition } from '../../broker/broker.ts'
 import { UnreadableBatchError } from '../../broker/broker-error.ts'
 import { UserError } from '../../common/errors.ts'
-import { withTimeout } from '../../common/timeout.ts'
+import { ErrorDeduplicator } from '../../common/logging/error-deduplicator.ts'
 import { untilAborted } from '../../common/unless-aborted.ts'
 import { listedName } from '../../plugins/plugin-catalog.ts'
 import {
@@ -13,19 +13,19 @@ import {
 } from '../../sdk/index.ts'
 import { missingConnector } from '../configuration/connector-plugin.ts'
 import { parseTaskConfig, type TaskConfig } from '../configuration/task-config.ts'
-import { failLateCommit } from './commit-timeout.ts'
-import { DeadLetterQueue } from './dead-letter-queue.ts'
+import { commitOffsets } from './commit-offsets.ts'
+import { type DeadLetterQueue, openDeadLetters } from './dead-letter-queue.ts'
 import { ErrorPolicy } from './error-policy.ts'
 import { LagReport } from './lag-report.ts'
 import { type FailedSinkRecord, processSinkRecords, SinkRecordOrigin } from './process-sink-records.ts'
-import { closeRecordPipeline, openRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
+import { RecordPipeline } from './record-pipeline.ts'
 import { RetryStatus } from './retry-status.ts'
 import { SinkDelivery } from './sink-delivery.ts'
 import { partitionKey, SinkOffsets } from './sink-offsets.ts'
+import { SinkPauses } from './sink-pauses.ts'
 import { SinkReports } from './sink-reports.ts'
 import { TaskClients } from './task-clients.ts'
 import type { WorkerTaskContext } from './task-context.ts'
-import { countCommitMs } from './task-counters.ts'
 import { TaskTopics } from './task-topics.ts'
 
 /** Longest wait of one poll, in ms, while no batch is being retried. A poll also ends when the next commit is due. */
@@ -54,11 +54,11 @@ export class WorkerSinkTask {
   #consumer: Consumer | undefined
   #plugin: SinkPlugin | undefined
   #delivery: SinkDelivery | undefined
-  #paused: boolean
+  readonly #pauses = new SinkPauses()
   /** Positions that the sink asked for, until the next poll. */
   #seeks: SinkPosition[] = []
-  #pausedBySink: readonly TopicPartition[] = []
   #commitAtMs = 0
+  readonly #commitErrors = new ErrorDeduplicator()
   /** The error of the last flush; undefined if it succeeded. */
   #flushError: unknown
   /** Set when the task has failed, so that closing it does not commit records that the sink did not accept. */
@@ -66,16 +66,16 @@ export class WorkerSinkTask {
 
   constructor(context: WorkerTaskContext) {
     this.#context = context
-    this.#paused = context.spec.paused
-    this.#status = new RetryStatus(context.report, this.#paused)
+    this.#pauses.set('paused', context.spec.paused)
+    this.#status = new RetryStatus(context.report, () => this.#pauses.has('paused'))
     this.#lagReport = new LagReport(context)
     this.#config = parseTaskConfig(context.spec.config)
   }
 
   setPaused(paused: boolean): void {
-    if (this.#paused === paused) return
-    this.#paused = paused
-    this.#status.setPaused(paused)
+    if (this.#pauses.has('paused') === paused) return
+    this.#pauses.set('paused', paused)
+    this.#status.reportState()
     this.#consumer?.wake()
   }
 
@@ -83,20 +83,15 @@ export class WorkerSinkTask {
   async run(): Promise<void> {
     const { spec, broker, connect, log, clock, counters, report, signal } = this.#context
     await using resources = new AsyncDisposableStack()
-    const pipeline = await openRecordPipeline(this.#context)
-    resources.adopt(pipeline, closeRecordPipeline)
-    const clients = new TaskClients({ spec, broker, connect, log })
+    const pipeline = await RecordPipeline.open(this.#context)
+    resources.adopt(pipeline, (open) => open.close())
+    const clients = new TaskClients({ spec, broker, connect, log, clock, signal, status: this.#status })
     resources.adopt(clients, () => clients.close())
     const topics = new TaskTopics({ clients, clock, log, spec, report })
     if (typeof this.#config.topics !== 'function')
       await Promise.all(this.#config.topics.map((name) => topics.create(name)))
     const policy = new ErrorPolicy({ config: this.#config.errors, counters, log, clock, signal })
-    const { deadLetters: config } = this.#config
-    if (config) {
-      const { secrets } = spec
-      this.#deadLetters = await DeadLetterQueue.open({ clients, config, task: spec, secrets, counters, signal })
-      resources.adopt(this.#deadLetters, (deadLetters) => deadLetters.close())
-    }
+    this.#deadLetters = await openDeadLetters(this.#context, clients, resources, signal)
     const reports = new SinkReports(clients)
     resources.adopt(reports, () => reports.close())
     const plugin = await this.#startSink(policy, reports)
@@ -118,6 +113,7 @@ export class WorkerSinkTask {
     })
     if (!consumer) return
     this.#consumer = consumer
+    this.#pauses.connect(consumer)
     resources.adopt(consumer, (open) => open.close())
     signal.addEventListener('abort', () => consumer.wake(), { once: true })
     const delivery = this.#createDelivery(plugin, consumer, policy)
@@ -134,7 +130,7 @@ export class WorkerSinkTask {
   }
 
   #createDelivery(plugin: SinkPlugin, consumer: Consumer, policy: ErrorPolicy): SinkDelivery {
-    const { counters, clock, log } = this.#context
+    const { counters, clock } = this.#context
     return new SinkDelivery({
       plugin,
       policy,
@@ -143,9 +139,8 @@ export class WorkerSinkTask {
       status: { setError: (error) => this.#status.setError(error ?? this.#flushError) },
       counters,
       clock,
-      log,
       onBlocked: (isBlocked) => {
-        if (isBlocked || !this.#paused) this.#setConsumerPaused(consumer, isBlocked)
+        this.#pauses.set('retry', isBlocked)
         // The poll that waits for records does not know when the retry is due.
         if (isBlocked) consumer.wake()
       },
@@ -156,12 +151,7 @@ export class WorkerSinkTask {
   async #putBatches(running: RunningSink): Promise<void> {
     const { clock, signal, spec } = this.#context
     this.#commitAtMs = clock.monotonicMs() + spec.worker.commitIntervalMs
-    let isConsumerPaused = false
     while (!signal.aborted) {
-      if (isConsumerPaused !== this.#paused) {
-        isConsumerPaused = this.#paused
-        if (isConsumerPaused || !running.delivery.isBlocked) this.#setConsumerPaused(running.consumer, isConsumerPaused)
-      }
       this.#applySeeks(running.consumer)
       await this.#process(running, await this.#poll(running))
       this.#lagReport.send(this.#offsets)
@@ -190,14 +180,14 @@ export class WorkerSinkTask {
     const { delivery, plugin } = running
     delivery.throwFailure()
     // While a batch waits for its retry, all partitions are paused and polling only keeps the group membership.
-    if (!this.#paused) await delivery.retry()
+    if (!this.#pauses.has('paused')) await delivery.retry()
     const putsNothing = plugin.putsEmptyBatches === true && !delivery.isBlocked
     if (polled.length > 0 || putsNothing) await this.#deliver(running, polled)
   }
 
   #waitMs({ isBlocked, dueMs }: SinkDelivery): number {
     const nowMs = this.#context.clock.monotonicMs()
-    if (isBlocked && !this.#paused) return Math.max(0, Math.min(RETRY_POLL_MS_MAX, dueMs - nowMs))
+    if (isBlocked && !this.#pauses.has('paused')) return Math.max(0, Math.min(RETRY_POLL_MS_MAX, dueMs - nowMs))
     return Math.max(0, Math.min(POLL_MS_MAX, this.#commitAtMs - nowMs))
   }
 
@@ -218,13 +208,6 @@ export class WorkerSinkTask {
     await running.delivery.deliver({ polled, records })
   }
 
-  #setConsumerPaused(consumer: Consumer, paused: boolean): void {
-    const partitions = consumer.assignment()
-    const pausedBySink = new Set(this.#pausedBySink.map(partitionKey))
-    if (paused) consumer.pause(partitions)
-    else consumer.resume(partitions.filter((partition) => !pausedBySink.has(partitionKey(partition))))
-  }
-
   async #commit(isClosing = false): Promise<void> {
     await this.#delivery?.settled()
     const { clock, counters, spec, log } = this.#context
@@ -234,21 +217,11 @@ export class WorkerSinkTask {
     if (pending.length === 0 || this.#hasFailed) return
     const safe = await this.#flush(pending, isClosing)
     if (safe === undefined) return
-    try {
-      const { commitTimeoutMs } = spec.worker
-      await withTimeout(
-        Promise.resolve(this.#consumer?.commit(safe)),
-        commitTimeoutMs,
-        failLateCommit(commitTimeoutMs),
-        clock,
-      )
+    const { commitTimeoutMs: timeoutMs } = spec.worker
+    const written = Promise.try(() => this.#consumer?.commit(safe))
+    const errors = this.#commitErrors
+    if (await commitOffsets(written, { counters, clock, log, timeoutMs, startMs, errors }))
       this.#offsets.committed(safe)
-      counters.commits += 1
-    } catch (error) {
-      counters.commitFailures += 1
-      log.warn({ err: error }, 'offsets could not be committed; the next commit retries')
-    }
-    countCommitMs(counters, clock.monotonicMs() - startMs)
   }
 
   /**
@@ -282,11 +255,8 @@ export class WorkerSinkTask {
   /** Reads again from the last committed offsets, also a batch that waits for its retry. */
   #rewind(error: unknown): void {
     const positions = this.#offsets.rewound()
-    const wasBlocked = this.#delivery?.isBlocked
     this.#setFlushError(error)
     this.#delivery?.drop(positions)
-    const isUnblocked = wasBlocked && !this.#delivery?.isBlocked
-    if (this.#consumer && isUnblocked && !this.#paused) this.#setConsumerPaused(this.#consumer, false)
     this.#consumer?.seek(positions)
   }
 
@@ -301,10 +271,7 @@ export class WorkerSinkTask {
     await this.#delivery?.idle()
     const positions = partitions.length > 0 ? await this.#plugin?.open?.(partitions) : undefined
     if (positions !== undefined && positions.length > 0) this.#consumer?.seek(positions)
-    // As in Kafka Connect, a partition that the task keeps stays paused, and one that it gets again later does not.
-    const assigned = new Set(partitions.map(partitionKey))
-    this.#pausedBySink = this.#pausedBySink.filter((partition) => assigned.has(partitionKey(partition)))
-    this.#consumer?.pause(this.#paused || this.#delivery?.isBlocked ? partitions : this.#pausedBySink)
+    this.#pauses.assigned(partitions)
     this.#context.counters.partitions += partitions.length
   }
 
@@ -353,15 +320,6 @@ export class WorkerSinkTask {
     this.#offsets.sought(positions)
   }
 
-  #setPausedPartitions(partitions: readonly TopicPartition[]): void {
-    const resumed = this.#pausedBySink
-    this.#pausedBySink = partitions
-    this.#consumer?.pause(partitions)
-    if (this.#paused || this.#delivery?.isBlocked) return
-    const paused = new Set(partitions.map(partitionKey))
-    this.#consumer?.resume(resumed.filter((partition) => !paused.has(partitionKey(partition))))
-  }
-
   async #startSink(policy: ErrorPolicy, reports: SinkReports): Promise<SinkPlugin> {
     const { spec, plugins, log, signal, access } = this.#context
     const className = spec.config['connector.class'] ?? ''
@@ -382,7 +340,7 @@ export class WorkerSinkTask {
       },
       report: (topic, records) => reports.write(topic, records),
       seek: (positions) => this.#seeks.push(...positions),
-      setPausedPartitions: (partitions) => this.#setPausedPartitions(partitions),
+      setPausedPartitions: (partitions) => this.#pauses.setPausedBySink(partitions),
       requestCommit: () => {
         this.#commitAtMs = 0
       },

@@ -4,13 +4,13 @@ import type { SourceConnector } from '../../sdk/index.ts'
 import { missingConnector } from '../configuration/connector-plugin.ts'
 import { parseTaskConfig } from '../configuration/task-config.ts'
 import { AtLeastOnceDelivery, type AtLeastOnceOptions } from './at-least-once-delivery.ts'
-import { DeadLetterQueue } from './dead-letter-queue.ts'
+import { type DeadLetterQueue, openDeadLetters } from './dead-letter-queue.ts'
 import { ErrorPolicy } from './error-policy.ts'
 import { ExactlyOnceDelivery } from './exactly-once-delivery.ts'
 import { toDeadLetter, toRecordFailure } from './failed-source-record.ts'
 import { Gate } from './gate.ts'
 import { type FailedSourceRecord, processSourceRecords } from './process-source-records.ts'
-import { closeRecordPipeline, openRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
+import { RecordPipeline } from './record-pipeline.ts'
 import { RetryStatus } from './retry-status.ts'
 import type { SourceDelivery } from './source-delivery.ts'
 import { SourceOffsets } from './source-offsets.ts'
@@ -49,7 +49,7 @@ export class WorkerSourceTask {
   constructor(context: WorkerTaskContext) {
     this.#context = context
     this.#paused = context.spec.paused
-    this.#status = new RetryStatus(context.report, this.#paused)
+    this.#status = new RetryStatus(context.report, () => this.#paused)
     this.#ending = AbortSignal.any([context.signal, this.#failed.signal])
     this.#resumed = new Gate(() => !this.#paused, this.#ending)
   }
@@ -57,7 +57,7 @@ export class WorkerSourceTask {
   setPaused(paused: boolean): void {
     if (this.#paused === paused) return
     this.#paused = paused
-    this.#status.setPaused(paused)
+    this.#status.reportState()
     this.#resumed.changed()
   }
 
@@ -69,11 +69,11 @@ export class WorkerSourceTask {
     if (signal.aborted) return
     const source = this.#findSource()
     await using resources = new AsyncDisposableStack()
-    const pipeline = await openRecordPipeline(this.#context)
-    resources.adopt(pipeline, closeRecordPipeline)
-    const clients = new TaskClients({ spec, broker, connect, log })
+    const pipeline = await RecordPipeline.open(this.#context)
+    resources.adopt(pipeline, (open) => open.close())
+    const clients = new TaskClients({ spec, broker, connect, log, clock, signal: this.#ending, status: this.#status })
     resources.adopt(clients, () => clients.close())
-    const deadLetters = await this.#openDeadLetters(clients, resources)
+    const deadLetters = await openDeadLetters(this.#context, clients, resources, this.#ending)
     const { errors: config } = parseTaskConfig(spec.config)
     const policy = new ErrorPolicy({ config, counters, log, clock, signal: this.#ending })
     const onFailedRecord = (failed: FailedSourceRecord) => {
@@ -211,17 +211,6 @@ export class WorkerSourceTask {
     const signal = this.#ending
     const producer = await clients.transactionalProducer({ transactionalId, transactionTimeoutMs, signal })
     return new ExactlyOnceDelivery({ producer, offsets, counters, clock, boundary, listeners, signal, onFailure })
-  }
-
-  async #openDeadLetters(clients: TaskClients, resources: AsyncDisposableStack): Promise<DeadLetterQueue | undefined> {
-    const { spec, counters } = this.#context
-    const { deadLetters: config } = parseTaskConfig(spec.config)
-    if (config === undefined) return undefined
-    const { secrets } = spec
-    const signal = this.#ending
-    const deadLetters = await DeadLetterQueue.open({ clients, config, task: spec, secrets, counters, signal })
-    resources.adopt(deadLetters, () => deadLetters.close())
-    return deadLetters
   }
 
   #findSource(): SourceConnector {

@@ -4,6 +4,7 @@ import type { RawConfig } from '../../sdk/index.ts'
 import {
   type ConfigDefinition,
   describeConfig,
+  isTypeProblem,
   type ConfigValue as ParsedValue,
   validateConfig,
   type z,
@@ -54,7 +55,7 @@ function toEntries(definitions: readonly ConfigDefinition[], values: readonly Pa
 
 function toValueInfo(parsed: ParsedValue, recommended: readonly string[]): ConfigValueInfo {
   const { name, value, errors, visible = true } = parsed
-  const shown = errors.some(isUnparsed) ? null : value
+  const shown = errors.some(isTypeProblem) ? null : value
   return { name, value: shown, recommended_values: parsed.recommended ?? recommended, errors, visible }
 }
 
@@ -73,9 +74,4 @@ export function toConfigKey(definition: ConfigDefinition): ConfigKeyInfo {
     display_name: displayName,
     dependents: [],
   }
-}
-
-/** Whether the value could not be converted to the key's type; it is then shown as null. */
-function isUnparsed(message: string): boolean {
-  return / (Not a number of type [A-Z]+|Expected value to be either true or false)$/.test(message)
 }

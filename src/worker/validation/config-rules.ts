@@ -1,10 +1,10 @@
-import { commaSeparated } from '../../config/settings.ts'
+import { trimAsJava } from '../../common/trim-as-java.ts'
 import { javaRegex } from '../../java-compat/java-regex.ts'
 import type { Pattern } from '../../regex/pattern.ts'
-import type { RawConfig } from '../../sdk/index.ts'
+import { field, type RawConfig } from '../../sdk/index.ts'
 import { problemsOf } from '../configuration/client-settings.ts'
 import type { ConnectorPlugin } from '../configuration/connector-plugin.ts'
-import { includesDeadLetters } from '../configuration/task-config.ts'
+import { includesDeadLetters, matchesDeadLetters } from '../configuration/task-config.ts'
 import { parseTopicCreationRules } from '../configuration/topic-creation-rules.ts'
 import type { ConfigEntry } from './config-entry.ts'
 import { ALIASES_MAX } from './transformation-entries.ts'
@@ -14,6 +14,8 @@ export type RuleContext = {
   readonly groupId: string
   readonly exactlyOnceSources: boolean
 }
+
+const GROUPS = 'topic.creation.groups'
 
 type Problem = { readonly key: string; readonly message: string }
 
@@ -49,11 +51,12 @@ function nonNull(entry: ConfigEntry): ConfigEntry {
 
 function nameProblems({ name }: RawConfig): readonly Problem[] {
   if (name === undefined) return []
+  const trimmed = trimAsJava(name)
   const refuse = (reason: string) => [
-    { key: 'name', message: `Invalid value ${name} for configuration name: ${reason}` },
+    { key: 'name', message: `Invalid value ${trimmed} for configuration name: ${reason}` },
   ]
-  if (name.trim() === '') return refuse('String may not be empty')
-  const controls = [...name]
+  if (trimmed === '') return refuse('String may not be empty')
+  const controls = [...trimmed]
     .map((char) => char.charCodeAt(0))
     .filter((code) => code < 32 || (code >= 127 && code < 160))
   if (controls.length === 0) return []
@@ -61,20 +64,20 @@ function nameProblems({ name }: RawConfig): readonly Problem[] {
 }
 
 function aliasProblems(config: RawConfig): readonly Problem[] {
-  return ['transforms', 'predicates'].flatMap((key) => {
-    const names = commaSeparated(config[key] ?? '')
-    if (names.length > ALIASES_MAX) {
+  return ['transforms', 'predicates', GROUPS].flatMap((key) => {
+    const names = field.listItems(config[key] ?? '')
+    if (key !== GROUPS && names.length > ALIASES_MAX) {
       const message = `Invalid value for configuration ${key}: ${names.length} aliases are too many, ${ALIASES_MAX} are the most.`
       return [{ key, message }]
     }
     if (new Set(names).size === names.length) return []
-    return [{ key, message: `Invalid value ${config[key]} for configuration ${key}: Duplicate alias provided.` }]
+    return [{ key, message: `Invalid value [${names.join(', ')}] for configuration ${key}: Duplicate alias provided.` }]
   })
 }
 
 function sinkProblems(config: RawConfig, { groupId }: RuleContext): readonly Problem[] {
-  const topics = commaSeparated(config['topics'] ?? '')
-  const regex = config['topics.regex'] ?? ''
+  const topics = field.listItems(config['topics'] ?? '')
+  const regex = trimAsJava(config['topics.regex'] ?? '')
   return [
     ...topicProblems(topics, regex),
     ...deadLetterProblems(config, topics, regex),
@@ -84,21 +87,36 @@ function sinkProblems(config: RawConfig, { groupId }: RuleContext): readonly Pro
 
 function topicProblems(topics: readonly string[], regex: string): readonly Problem[] {
   const both = (message: string) => ['topics', 'topics.regex'].map((key) => ({ key, message }))
-  if (topics.length > 0 && regex !== '') {
-    return both('topics and topics.regex are mutually exclusive options, but both are set.')
-  }
-  if (topics.length === 0 && regex === '') return both('Must configure one of topics or topics.regex')
-  if (regex === '' || toRegex(regex)) return []
-  return [{ key: 'topics.regex', message: `Invalid value ${regex} for configuration topics.regex: Invalid regex` }]
+  return [
+    ...topicListProblems(topics),
+    ...(regex === '' || toRegex(regex)
+      ? []
+      : [{ key: 'topics.regex', message: `Invalid value ${regex} for configuration topics.regex: Invalid regex` }]),
+    ...(topics.length > 0 && regex !== ''
+      ? both('topics and topics.regex are mutually exclusive options, but both are set.')
+      : []),
+    ...(topics.length === 0 && regex === '' ? both('Must configure one of topics or topics.regex') : []),
+  ]
+}
+
+function topicListProblems(topics: readonly string[]): readonly Problem[] {
+  const refuse = (reason: string) => [
+    { key: 'topics', message: `Configuration 'topics' values must not be ${reason}.` },
+  ]
+  if (new Set(topics).size < topics.length) return refuse('duplicated')
+  return topics.includes('') ? refuse('empty') : []
 }
 
 function deadLetterProblems(config: RawConfig, topics: readonly string[], regex: string): readonly Problem[] {
-  const deadLetters = config['errors.deadletterqueue.topic.name'] ?? ''
+  const deadLetters = trimAsJava(config['errors.deadletterqueue.topic.name'] ?? '')
   if (deadLetters === '') return []
-  if (topics.includes(deadLetters))
-    return [{ key: 'topics', message: includesDeadLetters(deadLetters, topics.join(', ')) }]
-  if (!isIncluded(deadLetters, toRegex(regex))) return []
-  return [{ key: 'topics.regex', message: includesDeadLetters(deadLetters, regex) }]
+  const named = [...new Set(topics)].filter((topic) => topic !== '')
+  return [
+    ...(named.includes(deadLetters) ? [{ key: 'topics', message: includesDeadLetters(deadLetters, named) }] : []),
+    ...(isIncluded(deadLetters, toRegex(regex))
+      ? [{ key: 'topics.regex', message: matchesDeadLetters(deadLetters, regex) }]
+      : []),
+  ]
 }
 
 /** The maximum length of a topic name. */
@@ -131,6 +149,5 @@ function toRegex(regex: string): Pattern | undefined {
 
 function sourceProblems(config: RawConfig): readonly Problem[] {
   // Keys of topic creation groups have no entries here, as in Kafka Connect, so their errors are reported for this key.
-  const key = 'topic.creation.groups'
-  return problemsOf(() => parseTopicCreationRules(config)).map(({ message }) => ({ key, message }))
+  return problemsOf(() => parseTopicCreationRules(config)).map(({ message }) => ({ key: GROUPS, message }))
 }

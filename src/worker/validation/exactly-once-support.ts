@@ -1,4 +1,5 @@
 import { messageOf } from '../../common/errors.ts'
+import { trimAsJava } from '../../common/trim-as-java.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { ConnectorPlugin } from '../configuration/connector-plugin.ts'
 import { WorkerError } from '../model/worker-error.ts'
@@ -63,7 +64,7 @@ export async function checkExactlyOnce(
 }
 
 function isRequired({ key, value }: Requirement, config: RawConfig): boolean {
-  return config[key]?.trim().toLowerCase() === value
+  return trimAsJava(config[key] ?? '').toLowerCase() === value
 }
 
 async function problemOf(

@@ -2,7 +2,8 @@ import type { ConfigInfos } from '../../clients/worker-client.ts'
 import { messageOf } from '../../common/errors.ts'
 import { MASK } from '../../common/secrets/secret-keys.ts'
 import { SecretMasker } from '../../common/secrets/secret-masker.ts'
-import { commaSeparated } from '../../config/settings.ts'
+import { trimAsJava } from '../../common/trim-as-java.ts'
+import { field } from '../../sdk/index.ts'
 import { hasPlaceholder, type ResolvedConfig } from '../configuration/config-resolver.ts'
 import { type WrittenConfig, withoutNulls } from '../configuration/written-config.ts'
 import { WorkerError } from '../model/worker-error.ts'
@@ -94,7 +95,9 @@ export async function validateResolved(
 function concealer(values: readonly string[]): (message: string, key: string) => string {
   const secrets = new SecretMasker()
   secrets.add(values)
-  const parts = new Set([...values, ...values.flatMap((value) => value.split(/[,;\n]/))].map((part) => part.trim()))
+  const parts = new Set(
+    [...values, ...values.flatMap((value) => value.split(/[,;\n]/))].map((part) => trimAsJava(part)),
+  )
   parts.delete('')
   const isShort = [...parts].some((part) => part.length < FOUND_LENGTH_MIN)
   const ordered = [...parts].sort((a, b) => b.length - a.length)
@@ -119,7 +122,7 @@ function ownerOf(name: string, names: ReadonlySet<string>): string {
 
 function withoutPlaceholderAliases(written: WrittenConfig): WrittenConfig {
   const lists = ALIAS_LISTS.filter((key) => hasPlaceholder(written[key] ?? '')).map((key) => {
-    const aliases = commaSeparated(withoutNulls(written)[key] ?? '').filter((alias) => !hasPlaceholder(alias))
+    const aliases = field.listItems(withoutNulls(written)[key] ?? '').filter((alias) => !hasPlaceholder(alias))
     return [key, aliases.join(',')]
   })
   return { ...written, ...Object.fromEntries(lists) }

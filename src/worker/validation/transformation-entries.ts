@@ -1,16 +1,18 @@
 import type { ConfigKeyInfo } from '../../clients/worker-client.ts'
-import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
-import type { RawConfig } from '../../sdk/index.ts'
-import { versionProblem } from '../configuration/plugin-version.ts'
+import { trimAsJava } from '../../common/trim-as-java.ts'
+import { settingsWithPrefix } from '../../config/settings.ts'
+import { field, type RawConfig } from '../../sdk/index.ts'
+import { versionKeyProblem } from '../configuration/plugin-version.ts'
 import type { PluginHost } from '../plugin-host.ts'
 import { type ConfigEntry, pluginEntries, withError } from './config-entry.ts'
+import { pluginClassProblem } from './plugin-class-problem.ts'
 
 /** Maximum number of aliases in a list, because each alias adds entries to the response. */
 export const ALIASES_MAX = 200
 
 /** The entries of all transforms and predicates, in the order of their aliases. */
 export async function transformationEntries(config: RawConfig, plugins: PluginHost): Promise<readonly ConfigEntry[]> {
-  const aliases = (key: string) => commaSeparated(config[key] ?? '').slice(0, ALIASES_MAX)
+  const aliases = (key: string) => [...new Set(field.listItems(config[key] ?? ''))].slice(0, ALIASES_MAX)
   const transforms = aliases('transforms').map((alias) => transformEntries(alias, config, plugins))
   const predicates = aliases('predicates').map((alias) => stepKeys(PREDICATES, alias, config, plugins))
   return (await Promise.all([...transforms, ...predicates])).flat()
@@ -38,9 +40,17 @@ async function transformEntries(
     stepEntry(TRANSFORMS, alias, keys.length, name, definition, value, errors)
   const [type, ...others] = keys
   const negated = settings['negate'] !== undefined && settings['predicate'] === undefined
+  const name = `transforms.${alias}`
+  const negate = settings['negate'] ?? 'false'
+  const isBoolean = /^(true|false)$/i.test(trimAsJava(negate))
   return [
     ...(negated && type
-      ? [withError(type, `there is no predicate to negate: set transforms.${alias}.predicate`)]
+      ? [
+          withError(
+            type,
+            `Config '${name}.negate' was provided but there is no config '${name}.predicate' defining a predicate to be negated.`,
+          ),
+        ]
       : keys.slice(0, 1)),
     ...others,
     common(
@@ -50,7 +60,10 @@ async function transformEntries(
         default_value: 'false',
         documentation: 'Whether the configured predicate should be negated.',
       },
-      settings['negate'] ?? 'false',
+      isBoolean ? field.printedValue('BOOLEAN', trimAsJava(negate)) : null,
+      isBoolean
+        ? []
+        : [`Invalid value ${negate} for configuration ${name}.negate: Expected value to be either true or false`],
     ),
     common(
       'predicate',
@@ -75,8 +88,9 @@ async function stepKeys(
   const required = settings['plugin.version']
   const latest = className === undefined ? undefined : plugins.catalog.find(kind.plugin, className)
   const plugin = latest && (plugins.catalog.find(kind.plugin, className ?? '', required) ?? latest)
-  const problem = versionProblem(plugins.catalog, kind.plugin, className ?? '', required)
-  const type = typeEntry(kind, alias, className, plugin !== undefined, plugins)
+  const problem = versionKeyProblem(plugins.catalog, kind.plugin, className ?? '', required)
+  const problems = problem === undefined ? [] : [problem.message]
+  const type = typeEntry(kind, alias, className, problems, plugins)
   const version = stepEntry(
     kind,
     alias,
@@ -90,7 +104,7 @@ async function stepKeys(
       display_name: `${kind.word} version for ${alias}`,
     },
     required ?? plugin?.version ?? null,
-    problem === undefined ? [] : [problem],
+    problems,
   )
   if (!plugin) return [type, version]
   const entries = await pluginEntries(plugins, plugin, settings)
@@ -106,14 +120,14 @@ function typeEntry(
   kind: Kind,
   alias: string,
   className: string | undefined,
-  isKnown: boolean,
+  versionProblems: readonly string[],
   plugins: PluginHost,
 ): ConfigEntry {
   const name = `${kind.prefix}.${alias}.type`
   const missing =
     className === undefined
-      ? `Missing required configuration "${name}" which has no default value.`
-      : `Invalid value ${className} for configuration ${name}: Class ${className} could not be found.`
+      ? { message: `Missing required configuration "${name}" which has no default value.`, exists: false }
+      : pluginClassProblem(plugins.catalog, kind.plugin, name, className)
   const entry = stepEntry(
     kind,
     alias,
@@ -127,8 +141,8 @@ function typeEntry(
       documentation: `Class for the '${alias}' ${kind.word.toLowerCase()}.`,
       display_name: `${kind.word} type for ${alias}`,
     },
-    isKnown ? (className ?? null) : null,
-    isKnown ? [] : [missing],
+    missing?.exists === false ? null : (className ?? null),
+    missing === undefined ? versionProblems : [missing.message],
   )
   return {
     ...entry,

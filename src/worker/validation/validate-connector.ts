@@ -1,5 +1,6 @@
 import type { ConfigInfos } from '../../clients/worker-client.ts'
 import { MASK } from '../../common/secrets/secret-keys.ts'
+import { trimAsJava } from '../../common/trim-as-java.ts'
 import { listedName } from '../../plugins/plugin-catalog.ts'
 import type { HostAccess, RawConfig } from '../../sdk/index.ts'
 import { commonKeys, sinkKeys, sourceKeys } from '../configuration/connector-keys.ts'
@@ -9,17 +10,21 @@ import {
   findAnyConnector,
   findConnector,
 } from '../configuration/connector-plugin.ts'
-import { versionProblem } from '../configuration/plugin-version.ts'
+import { versionKeyProblem } from '../configuration/plugin-version.ts'
 import { type WrittenConfig, withoutNulls } from '../configuration/written-config.ts'
 import type { OverridePolicy } from '../model/override-policy.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PluginCatalog, PluginHost } from '../plugin-host.ts'
+import type { TopicPolicies } from '../topic-access/topic-policies.ts'
 import { overrideEntries } from './client-overrides.ts'
 import { type ConfigEntry, configEntries, pluginEntries, withError } from './config-entry.ts'
 import { checkConfigRules, type RuleContext } from './config-rules.ts'
 import { converterEntries } from './converter-entries.ts'
 import { checkExactlyOnce } from './exactly-once-support.ts'
+import { pluginClassProblem } from './plugin-class-problem.ts'
+import { checkTopics, type TopicContext } from './topic-problems.ts'
 import { transformationEntries } from './transformation-entries.ts'
+import { describeUnknownKey, findUnknownKeys } from './unknown-keys.ts'
 
 export type ValidationContext = RuleContext & {
   readonly plugins: PluginHost
@@ -28,6 +33,8 @@ export type ValidationContext = RuleContext & {
   readonly overrides: OverridePolicy
   /** The hosts and files that connectors may use. */
   readonly access: HostAccess
+  readonly topics: Pick<TopicPolicies, 'accessWith'>
+  readonly isDataTopic: TopicContext['isDataTopic']
 }
 
 const NULL_VALUE = 'Null value can not be supplied as the configuration value.'
@@ -59,15 +66,24 @@ export async function validateConnector(
     ...configEntries(plugin.kind === 'source' ? sourceKeys : sinkKeys, config),
     ...steps,
   ].map((entry) => fillIn(entry, config, plugin, context))
-  const ruled = checkConfigRules(replaceInPlace(base, own), config, plugin, context)
+  const topics: TopicContext = {
+    access: context.topics.accessWith(config['name'] ?? '', config),
+    isDataTopic: context.isDataTopic,
+  }
+  const known = checkTopics(replaceInPlace(base, own), config, plugin, topics)
+  const ruled = checkConfigRules(known, config, plugin, context)
   const merged = plugin.kind === 'source' ? await checkExactlyOnce(ruled, config, plugin, context) : ruled
   const configs = [...nullEntries(written, merged), ...markNulls(merged, written)]
-  const blocks = [...overrideEntries(config, plugin.kind, context.overrides, context.access), ...converters]
+  const blocks = [
+    ...overrideEntries(config, plugin.kind, context.overrides, { host: context.access, topics: topics.access }),
+    ...converters,
+  ]
   return {
     name: written['connector.class'] ?? '',
     error_count: countErrors(configs) + blocks.filter(({ value }) => value.errors.length > 0).length,
     groups: groupsOf([...configs, ...blocks]),
     configs: [...configs, ...blocks],
+    warnings: findUnknownKeys(plugin, config).map(describeUnknownKey),
   }
 }
 
@@ -105,7 +121,7 @@ function requireConnector(written: WrittenConfig, plugins: PluginCatalog): Conne
     (version === undefined ? undefined : findConnector(plugins, { ...named, 'connector.plugin.version': version })) ??
     findAnyConnector(plugins, named)
   if (found) return found
-  const refusal = plugins.refusal('source', className.trim()) ?? plugins.refusal('sink', className.trim())
+  const refusal = plugins.refusal('source', trimAsJava(className)) ?? plugins.refusal('sink', trimAsJava(className))
   if (refusal !== undefined) {
     throw new WorkerError('invalid_config', `The connector ${className} may not be used: ${refusal}`)
   }
@@ -134,7 +150,7 @@ function fillIn(
 ): ConfigEntry {
   const { name } = entry.value
   if (name === 'connector.plugin.version') {
-    const versions = plugins.versionsOf(plugin.kind, config['connector.class']?.trim() ?? '')
+    const versions = plugins.versionsOf(plugin.kind, trimAsJava(config['connector.class'] ?? ''))
     return withDefault(entry, plugin.version, versions)
   }
   const role = /^(key|value|header)\.converter(\.plugin\.version)?$/.exec(name)
@@ -152,9 +168,13 @@ function fillIn(
   const classes = plugins.list(kind).map((known) => known.class)
   const filled = withDefault(entry, converter ? listedName(converter) : null, classes)
   const { value } = filled.value
-  if (value === null || plugins.find(kind, value)) return filled
-  const missing = `Invalid value ${value} for configuration ${name}: Class ${value} could not be found.`
-  return { ...filled, value: { ...filled.value, value: null, errors: [missing] } }
+  if (value === null) return filled
+  const problem = pluginClassProblem(plugins, kind, name, value)
+  if (problem) {
+    return { ...filled, value: { ...filled.value, value: problem.exists ? value : null, errors: [problem.message] } }
+  }
+  const version = versionKeyProblem(plugins, kind, value, config[`${name}.plugin.version`])
+  return version?.isSyntax === false ? withError(filled, version.message) : filled
 }
 
 function withDefault(entry: ConfigEntry, fallback: string | null, recommended: readonly string[]): ConfigEntry {
@@ -175,8 +195,8 @@ function withConverterVersion(
   const used = plugins.find(kind, className, required) ?? plugins.find(kind, className)
   if (used === undefined) return invisible(entry)
   const filled = withDefault(entry, used.version, plugins.versionsOf(kind, className))
-  const problem = versionProblem(plugins, kind, className, required)
-  return problem === undefined ? filled : withError(filled, problem)
+  const problem = versionKeyProblem(plugins, kind, className, required)
+  return problem === undefined ? filled : withError(filled, problem.message)
 }
 
 /** Hides the version key of a converter that is not installed. */

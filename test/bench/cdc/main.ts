@@ -113,14 +113,14 @@ function rateFigures({ title }: Converters, at: number, rounds: readonly Round[]
   return [
     snapshot,
     of('snapshotWithStart', 'rec/s', 'snapshot, with the start of the connector', 1.5),
-    beside(snapshot, 'COPY TO', ({ copy }) => copy, 0.3),
+    beside(snapshot, 'COPY TO', ({ copy }) => copy, 0.04),
     of('snapshotCpuMsPer1000', 'ms', 'snapshot, CPU time of 1,000 rows', 1),
     changes,
-    beside(changes, 'pg_recvlogical', ({ receive }) => receive, 0.5),
+    beside(changes, 'pg_recvlogical', ({ receive }) => receive, 0.4),
     of('streamCpuMsPer1000', 'ms', 'changes, CPU time of 1,000', 1),
     of('changeBytes', 'B', 'size of a change', 1.1),
-    of('occupiedMb', 'MB', 'memory after', 1 / 3),
-    of('occupiedMaxMb', 'MB', 'memory, maximum', 1 / 3),
+    of('occupiedMb', 'MB', 'memory after', 0.6),
+    of('occupiedMaxMb', 'MB', 'memory, maximum', 0.6),
   ]
 }
 

@@ -1,13 +1,15 @@
 import { chromium, type Page } from 'playwright-core'
+import { counted, countedOf } from '../../../src/common/counted.ts'
 import { chromiumPart } from '../../env/chromium.ts'
-import { atMost, type Figure } from '../figures.ts'
+import { calibrate } from '../calibration.ts'
+import { besideCalibration, type Figure } from '../figures.ts'
 import { progress, type Settings } from '../settings.ts'
 import { startLargePrograms } from './large-programs.ts'
 import { longestTaskDuring } from './main-thread.ts'
 
 const SIZES = { connectors: 10_000, versions: 100_000 }
-/** A frame that takes longer is seen. */
-const FRAME_MS = 100
+/** Maximum of a frame, relative to the calibration: 100 ms, which a user notices, on the machine for which it takes as long. */
+const FRAME_AIM = 1
 const TIMEOUT_MS = 120_000
 /** Steps through the whole table, one in each frame. As text, because the types of browsers are not those of Node.js. */
 const SCROLL = `(async () => {
@@ -32,6 +34,7 @@ export async function benchConsole(settings: Settings): Promise<readonly Figure[
   const browser = await chromium.connectOverCDP(address.url)
   running.defer(() => browser.close())
   const figures = new Map<string, Measured>()
+  const calibrationMs: number[] = []
   const measure = async (page: Page, name: string, action: () => Promise<unknown>) => {
     const measured = figures.get(name) ?? { name, values: [] }
     figures.set(name, measured)
@@ -39,6 +42,7 @@ export async function benchConsole(settings: Settings): Promise<readonly Figure[
   }
   for (let round = 1; round <= settings.rounds; round++) {
     progress(`console: round ${round} of ${settings.rounds}`)
+    calibrationMs.push(calibrate().cpuMs)
     const context = await browser.newContext({ viewport: { width: 1_600, height: 1_000 } })
     context.setDefaultTimeout(TIMEOUT_MS)
     const page = await context.newPage()
@@ -48,7 +52,7 @@ export async function benchConsole(settings: Settings): Promise<readonly Figure[
     }
     await page.goto(`${programs.url}/ui#/connectors`)
     const { connectors, versions } = SIZES
-    await page.getByText(`${connectors} of ${connectors}`).waitFor()
+    await page.getByText(countedOf(connectors, connectors)).waitFor()
     await measure(page, `scrolling ${connectors} connectors`, () => page.evaluate(SCROLL))
     await measure(page, `a changed connector of ${connectors}`, async () => {
       const changed = page.waitForResponse(/expand=status/)
@@ -57,15 +61,22 @@ export async function benchConsole(settings: Settings): Promise<readonly Figure[
       // The next frame shows it.
       await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
     })
-    await measure(page, `searching ${connectors} connectors`, () => search('connector-0123', `10 of ${connectors}`))
+    await measure(page, `searching ${connectors} connectors`, () => search('connector-0123', countedOf(10, connectors)))
     await page.goto(`${programs.url}/ui#/subjects?show=versions`)
     await measure(page, `reading ${versions} versions`, () =>
-      page.getByText(`${versions} of ${versions}`).first().waitFor(),
+      page
+        .getByText(`${versions.toLocaleString('en')} of ${counted(versions, 'version')}`)
+        .first()
+        .waitFor(),
     )
     await page.getByText('Read again').waitFor()
     await measure(page, `scrolling ${versions} versions`, () => page.evaluate(SCROLL))
-    await measure(page, `searching ${versions} versions`, () => search('topic-1234-', `5 of ${versions}`))
+    await measure(page, `searching ${versions} versions`, () =>
+      search('topic-1234-', `5 of ${counted(versions, 'version')}`),
+    )
     await context.close()
   }
-  return [...figures.values()].map(({ name, values }) => atMost(`longest frame, ${name}`, 'ms', values, FRAME_MS))
+  return [...figures.values()].map(({ name, values }) =>
+    besideCalibration(`CPU time of the longest frame, ${name}`, values, calibrationMs, FRAME_AIM),
+  )
 }

@@ -23,7 +23,7 @@ export async function curveOfSchemas(settings: Settings): Promise<Curve> {
       memory.push([schemas, await residentMb(registry.pid)])
       const ids = Array.from({ length: SAMPLE }, (_, at) => 1 + Math.floor((at * schemas) / SAMPLE))
       const load = createLoad(ids.map((id) => ({ method: 'GET', path: `/schemas/ids/${id}` })))
-      const [measured] = await measureLoads([{ url: registry.url, pid: registry.pid, ...load }])
+      const [measured] = await measureLoads([{ url: registry.url, ...load }])
       rate.push([schemas, measured!.rate])
     } finally {
       await registry.stop()

@@ -6,8 +6,12 @@ import { partDirectory } from '../../env/workspace.ts'
 
 export type BareProcess = { readonly url: string; readonly server: Server }
 
-/** Starts a script that serves HTTP. Its first argument is the port. */
-export async function startBareProcess(script: string, args: readonly string[]): Promise<BareProcess> {
+/** Starts a script that serves HTTP or HTTPS. Its first argument is the port. */
+export async function startBareProcess(
+  script: string,
+  args: readonly string[],
+  scheme: 'http' | 'https' = 'http',
+): Promise<BareProcess> {
   const directory = partDirectory('bare')
   const port = await freePort()
   const logFile = join(directory, 'output.log')
@@ -19,5 +23,5 @@ export async function startBareProcess(script: string, args: readonly string[]):
   const server = startServer(command, logFile)
   const what = { what: basename(script), logFiles: [logFile], timeoutMs: 10_000 }
   await untilReady(server, what, () => accepts(`127.0.0.1:${port}`))
-  return { url: `http://127.0.0.1:${port}`, server }
+  return { url: `${scheme}://127.0.0.1:${port}`, server }
 }

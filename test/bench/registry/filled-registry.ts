@@ -19,12 +19,18 @@ export async function fillTopics({ bootstrap }: Settings, counts: readonly numbe
  * Starts a registry on a filled topic. Each uses a new group, because in a group with a killed member it would wait for the
  * session timeout.
  */
-export function startFilled({ bootstrap }: Settings, count: number, name: string): Promise<RegistryProcess> {
+export function startFilled(
+  { bootstrap }: Settings,
+  count: number,
+  name: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<RegistryProcess> {
   const settings = {
     'brokerstore.topic': topicOf(count),
     'schema.registry.group.id': `bench-${name}`,
     // A busy machine needs more than the default of a minute for 1,000,000 schemas.
     'brokerstore.init.timeout.ms': '120000',
+    ...more,
   }
   return startRegistryProcess(['--bootstrap', bootstrap], settings)
 }

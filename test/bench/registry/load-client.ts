@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs'
 import autocannon, { type Request } from 'autocannon'
-import { cpuMs } from '../process.ts'
+import { median } from '../figures.ts'
 
 export type LoadTarget = {
   readonly url: string
-  /** Process of the server; undefined if it is not on this machine. */
-  readonly pid: number | undefined
   /** A JSON file with the requests, which are sent in turn. */
   readonly requestsFile: string
 }
@@ -19,17 +17,22 @@ export type LoadTask = {
   readonly rounds: number
 }
 export type Call = Required<Pick<Request, 'method' | 'path'>> & Pick<Request, 'body' | 'headers'>
-/** Responses per second, the median of all rounds, and CPU time of the server for a response, the average of all rounds. */
-export type MeasuredLoad = { readonly rate: number; readonly cpuUs: number | undefined }
+/** Responses per second and 99th percentile of the latency: the medians of all rounds. */
+export type MeasuredLoad = { readonly rate: number; readonly p99Ms: number }
 
-/** Sends requests as fast as the server responds, one at a time per connection. Fails on a response other than 2xx. */
+/** autocannon counts whole milliseconds. */
+const LATENCY_MS_MIN = 1
+
+/**
+ * Sends requests as fast as the server responds, one at a time per connection. Fails on a response other than 2xx. The
+ * certificate of the server is not verified.
+ */
 const { targets, connections, warmUpMs, durationMs, rounds } = JSON.parse(process.argv[2]!) as LoadTask
 const loads = targets.map((target) => ({
   ...target,
   requests: JSON.parse(readFileSync(target.requestsFile, 'utf8')) as Request[],
   rates: [] as number[],
-  responses: 0,
-  cpuMs: 0,
+  p99Ms: [] as number[],
 }))
 type TargetLoad = (typeof loads)[number]
 
@@ -38,27 +41,21 @@ for (let round = 0; round < rounds; round++) {
   // The order alternates, so that no target is always measured after the same one.
   for (const load of round % 2 ? loads.toReversed() : loads) await measure(load)
 }
-const measured = loads.map(({ rates, cpuMs, responses, pid }) => ({
-  rate: rates.toSorted((left, right) => left - right)[rates.length >> 1]!,
-  cpuUs: pid === undefined ? undefined : (1_000 * cpuMs) / responses,
-}))
+const measured = loads.map(({ rates, p99Ms }) => ({ rate: median(rates), p99Ms: median(p99Ms) }))
 console.log(JSON.stringify(measured satisfies MeasuredLoad[]))
 
 async function measure(load: TargetLoad): Promise<void> {
-  const { pid } = load
-  const beforeMs = pid === undefined ? 0 : await cpuMs(pid)
-  const { responses, seconds } = await send(load, durationMs)
-  load.cpuMs += pid === undefined ? 0 : (await cpuMs(pid)) - beforeMs
-  load.responses += responses
-  load.rates.push(responses / seconds)
+  const { rate, p99Ms } = await send(load, durationMs)
+  load.rates.push(rate)
+  load.p99Ms.push(p99Ms)
 }
 
-async function send({ url, requests }: TargetLoad, ms: number) {
+async function send({ url, requests }: TargetLoad, ms: number): Promise<MeasuredLoad> {
   const result = await autocannon({ url, connections, duration: ms / 1_000, requests })
   if (result.non2xx + result.errors + result.timeouts > 0) {
     throw new Error(
       `${url}: ${result.non2xx} answers were no 2xx, ${result.errors} failed, ${result.timeouts} timed out`,
     )
   }
-  return { responses: result['2xx'], seconds: result.duration }
+  return { rate: result['2xx'] / result.duration, p99Ms: Math.max(LATENCY_MS_MIN, result.latency.p99) }
 }

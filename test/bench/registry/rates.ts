@@ -2,29 +2,29 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRegistryClient } from '../../../src/clients/registry-client.ts'
 import { findApicurio, startApicurio } from '../../env/apicurio.ts'
-import type { Server } from '../../env/process.ts'
 import { partDirectory } from '../../env/workspace.ts'
 import { progress, type Settings } from '../settings.ts'
 import { startBareProcess } from './bare-process.ts'
 import type { BareAnswers } from './bare-server.ts'
-import { createLoad, type Load, measureLoads } from './load.ts'
-import type { Call, LoadTarget, MeasuredLoad } from './load-client.ts'
+import { createLoad, measureLoads } from './load.ts'
+import type { Call, MeasuredLoad } from './load-client.ts'
+import type { ProductionRegistry } from './production-registry.ts'
 import { schemaText, subjectOf, VERSIONS } from './schemas.ts'
 
-/** What was measured in one round. */
-export type Rates = Readonly<Record<keyof Loads | BareLoad | 'tenthById', MeasuredLoad>> &
-  Readonly<Partial<Record<ApicurioLoad, MeasuredLoad>>>
-type BareLoad = 'bareById' | 'bareLatest' | 'bareRegister'
-type ApicurioLoad = 'apicurioById' | 'apicurioLatest'
-type Loads = { readonly byId: Load; readonly latest: Load; readonly register: Load }
+const OPERATIONS = { byId: callById, latest: callLatest, register: callRegister }
+export type Operation = keyof typeof OPERATIONS
 
-type Address = Pick<LoadTarget, 'url' | 'pid'>
-export type Registries = {
-  readonly whole: Address
-  /** A registry with only the first tenth of the schemas. */
-  readonly tenth: Address
-  readonly schemas: number
+/** What was measured of one operation in one round. */
+export type Rates = {
+  readonly plain: MeasuredLoad
+  readonly bare: MeasuredLoad
+  /** With TLS, BASIC authentication and the audit log. */
+  readonly production: MeasuredLoad
+  readonly bareTls: MeasuredLoad
+  readonly apicurio: MeasuredLoad | undefined
 }
+
+export type Registries = { readonly plain: string; readonly production: ProductionRegistry; readonly schemas: number }
 
 /** Number of different schemas that are requested, evenly distributed. */
 const SAMPLE = 1_000
@@ -32,60 +32,49 @@ const SAMPLE = 1_000
 /** Each server runs during the whole measurement. */
 export async function measureRates(
   settings: Settings,
-  { whole, tenth, schemas }: Registries,
-): Promise<readonly Rates[]> {
-  const ids = sampleOf(schemas)
-  const calls = { byId: ids.map(callById), latest: ids.map(callLatest), register: ids.map(callRegister) }
-  const loads: Loads = {
-    byId: createLoad(calls.byId),
-    latest: createLoad(calls.latest),
-    register: createLoad(calls.register),
-  }
-  const tenthById = createLoad(sampleOf(schemas / 10).map(callById))
-  const bare = await startBare(await answersOf(whole.url, Object.values(calls).flat()))
+  { plain, production, schemas }: Registries,
+): Promise<Readonly<Record<Operation, readonly Rates[]>>> {
+  const ids = Array.from({ length: SAMPLE }, (_, at) => 1 + Math.floor((at * schemas) / SAMPLE))
+  const calls = Object.values(OPERATIONS).flatMap((callOf) => ids.map(callOf))
+  const answersFile = join(partDirectory('bare-answers'), 'answers.json')
+  writeFileSync(answersFile, JSON.stringify(await answersOf(plain, calls)))
+  const bareScript = join(import.meta.dirname, 'bare-server.ts')
+  const bare = await startBareProcess(bareScript, [answersFile])
+  const bareTls = await startBareProcess(bareScript, [answersFile, production.certificateFile], 'https')
   const apicurio = await startFilledApicurio(ids)
-  const rounds: Rates[] = []
+  const measure = async (operation: Operation): Promise<Rates> => {
+    const load = createLoad(ids.map(OPERATIONS[operation]))
+    const authenticated = createLoad(ids.map(OPERATIONS[operation]).map(production.authenticated))
+    // HTTP and HTTPS are measured apart, so that each is measured at the same time as what it is compared with.
+    const [bareLoad, plainLoad] = await measureLoads([
+      { url: bare.url, ...load },
+      { url: plain, ...load },
+    ])
+    const [bareTlsLoad, productionLoad] = await measureLoads([
+      { url: bareTls.url, ...authenticated },
+      { url: production.url, ...authenticated },
+    ])
+    const [apicurioLoad] = apicurio ? await measureLoads([{ url: apicurio.url, ...apicurio[operation] }]) : []
+    return {
+      bare: bareLoad!,
+      plain: plainLoad!,
+      bareTls: bareTlsLoad!,
+      production: productionLoad!,
+      apicurio: apicurioLoad,
+    }
+  }
+  const rates: Record<Operation, Rates[]> = { byId: [], latest: [], register: [] }
   try {
     for (let round = 1; round <= settings.rounds; round++) {
       progress(`registry: answers, round ${round} of ${settings.rounds}`)
-      rounds.push({
-        ...(await measure({
-          bareById: { ...bare.address, ...loads.byId },
-          byId: { ...whole, ...loads.byId },
-          tenthById: { ...tenth, ...tenthById },
-        })),
-        ...(await measure({
-          bareLatest: { ...bare.address, ...loads.latest },
-          latest: { ...whole, ...loads.latest },
-        })),
-        ...(await measure({
-          bareRegister: { ...bare.address, ...loads.register },
-          register: { ...whole, ...loads.register },
-        })),
-        ...(apicurio &&
-          (await measure({
-            apicurioById: { url: apicurio.url, pid: undefined, ...apicurio.byId },
-            apicurioLatest: { url: apicurio.url, pid: undefined, ...apicurio.latest },
-          }))),
-      })
+      for (const operation of Object.keys(OPERATIONS) as Operation[]) rates[operation].push(await measure(operation))
     }
   } finally {
     await bare.server.kill()
+    await bareTls.server.kill()
     await apicurio?.stop()
   }
-  return rounds
-}
-
-/** Measures servers in turn, each in a separate process. */
-async function measure<Name extends string>(
-  targets: Readonly<Record<Name, LoadTarget>>,
-): Promise<Readonly<Record<Name, MeasuredLoad>>> {
-  const loads = await measureLoads(Object.values(targets))
-  return Object.fromEntries(Object.keys(targets).map((name, at) => [name, loads[at]!])) as Record<Name, MeasuredLoad>
-}
-
-function sampleOf(schemas: number): readonly number[] {
-  return Array.from({ length: SAMPLE }, (_, at) => 1 + Math.floor((at * schemas) / SAMPLE))
+  return rates
 }
 
 function callById(id: number): Call {
@@ -123,13 +112,6 @@ async function answersOf(url: string, calls: readonly Call[]): Promise<BareAnswe
   return answers
 }
 
-async function startBare(answers: BareAnswers): Promise<{ readonly address: Address; readonly server: Server }> {
-  const file = join(partDirectory('bare-answers'), 'answers.json')
-  writeFileSync(file, JSON.stringify(answers))
-  const { url, server } = await startBareProcess(join(import.meta.dirname, 'bare-server.ts'), [file])
-  return { address: { url, pid: server.pid }, server }
-}
-
 /** Starts Apicurio and registers the sampled schemas; undefined if this machine cannot run it. */
 async function startFilledApicurio(ids: readonly number[]) {
   const found = await findApicurio()
@@ -150,6 +132,7 @@ async function startFilledApicurio(ids: readonly number[]) {
     url: origin,
     byId: createLoad(given.map(callById).map(within)),
     latest: createLoad(ids.map(callLatest).map(within)),
+    register: createLoad(ids.map(callRegister).map(within)),
     stop,
   }
 }

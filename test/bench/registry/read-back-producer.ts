@@ -24,7 +24,7 @@ export class ReadBackProducer {
     await broker.topics.create({ name: topic, partitions: 1, replicationFactor: 1 })
     const reader = broker.reader({ outOfRange: 'error', prefetchesAtEnd: false })
     reader.seek([{ topic, partition: 0, offset: 0 }])
-    return new ReadBackProducer(topic, await broker.producer({ fencingId: topic }), reader)
+    return new ReadBackProducer(topic, await broker.producer({ identity: await broker.newProducerIdentity() }), reader)
   }
 
   /** Resolves when the reader has returned the record. */

@@ -33,7 +33,7 @@ const address = { kind: 'kafka' as const, config: { 'bootstrap.servers': bootstr
 const broker = await openBroker(address, { logger: silentLogger() })
 try {
   await broker.topics.create({ name: topic, partitions: 1, replicationFactor: 1 })
-  const producer = await broker.producer({ fencingId: topic })
+  const producer = await broker.producer({ identity: await broker.newProducerIdentity() })
   const registered: number[] = []
   const produced: number[] = []
   const bareTimes: number[] = []

@@ -4,7 +4,7 @@ import { benchPipe } from './pipe.ts'
 import { measureRebalance, type Rebalance } from './rebalance.ts'
 import { sidesOn } from './sides.ts'
 
-const AIM = 0.5
+const AIM = 0.75
 
 /** Compares the rates of the worker, and the time of its rebalances, with a Java Connect worker on the same Kafka. */
 export async function benchWorker(settings: Settings): Promise<readonly Figure[]> {

@@ -3,19 +3,23 @@ import { join } from 'node:path'
 import { type ConnectorProperties, createWorkerClient } from '../../../src/clients/worker-client.ts'
 import { partDirectory } from '../../env/workspace.ts'
 import { digestOf, writeLines } from '../../support/numbered-lines.ts'
+import { startRegistryProcess } from '../../support/registry-process.ts'
 import { until } from '../../support/until.ts'
 import type { Figure } from '../figures.ts'
 import { residentMb } from '../process.ts'
 import { progress, type Settings } from '../settings.ts'
 import { type BenchWorker, type Side, sidesOn, weirOnItsOwnLog } from './sides.ts'
 
-type Pipe = { readonly source: number; readonly sink: number; readonly whole: number; readonly memoryMb: number }
+export type Pipe = { readonly source: number; readonly sink: number; readonly whole: number; readonly memoryMb: number }
+
+type Runs = Record<'java' | 'ours' | 'embedded' | 'javaJson' | 'json' | 'avro', Pipe[]>
 
 const WAIT = { everyMs: 20, timeoutMs: 180_000 }
 /** Both workers commit offsets at this interval, which is also the resolution of the source's measured time. */
-const WORKER_SETTINGS = { 'offset.flush.interval.ms': '250' }
+export const WORKER_SETTINGS = { 'offset.flush.interval.ms': '250' }
 const STRING = 'org.apache.kafka.connect.storage.StringConverter'
 const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter'
+const AVRO = 'io.confluent.connect.avro.AvroConverter'
 export const STRINGS = { 'key.converter': STRING, 'value.converter': STRING }
 /** Each record contains its schema. */
 const JSONS = {
@@ -30,54 +34,68 @@ export async function benchPipe(settings: Settings): Promise<readonly Figure[]> 
   writeLines(input, settings.records)
   const [ours, java] = sidesOn(settings)
   const embedded = weirOnItsOwnLog()
-  const runs = {
-    java: [] as Pipe[],
-    ours: [] as Pipe[],
-    embedded: [] as Pipe[],
-    javaJson: [] as Pipe[],
-    json: [] as Pipe[],
-  }
-  for (let round = 1; round <= settings.rounds; round++) {
-    progress(`worker: pipes, round ${round} of ${settings.rounds}`)
-    const pipe = (side: Side, converters: ConnectorProperties) => measure(side, input, settings.records, converters)
-    runs.java.push(await pipe(java, STRINGS))
-    runs.ours.push(await pipe(ours, STRINGS))
-    runs.embedded.push(await pipe(embedded, STRINGS))
-    runs.javaJson.push(await pipe(java, JSONS))
-    runs.json.push(await pipe(ours, JSONS))
+  const registry = await startRegistryProcess(['--bootstrap', settings.bootstrap], {
+    'brokerstore.topic': `_schemas-pipe-${process.pid}`,
+  })
+  const avro = { 'key.converter': STRING, 'value.converter': AVRO, 'value.converter.schema.registry.url': registry.url }
+  const runs: Runs = { java: [], ours: [], embedded: [], javaJson: [], json: [], avro: [] }
+  try {
+    for (let round = 1; round <= settings.rounds; round++) {
+      progress(`worker: pipes, round ${round} of ${settings.rounds}`)
+      const pipe = (side: Side, converters: ConnectorProperties) =>
+        measurePipe(side, input, settings.records, converters)
+      runs.java.push(await pipe(java, STRINGS))
+      runs.ours.push(await pipe(ours, STRINGS))
+      runs.embedded.push(await pipe(embedded, STRINGS))
+      runs.javaJson.push(await pipe(java, JSONS))
+      runs.json.push(await pipe(ours, JSONS))
+      runs.avro.push(await pipe(ours, avro))
+    }
+  } finally {
+    await registry.stop()
   }
   return figuresOf(runs)
 }
 
-function figuresOf(runs: Readonly<Record<'java' | 'ours' | 'embedded' | 'javaJson' | 'json', readonly Pipe[]>>) {
-  const figure = (
-    name: string,
-    step: keyof Pipe,
-    ours: readonly Pipe[],
-    beside: string,
-    against: readonly Pipe[],
-    aim: number,
-  ): Figure => ({
+function figuresOf({ java, ours, embedded, javaJson, json, avro }: Readonly<Runs>): readonly Figure[] {
+  return [
+    pipeFigure('file → topic, Kafka', 'source', ours, 'Java Connect', java, 1),
+    pipeFigure('topic → file, Kafka', 'sink', ours, 'Java Connect', java, 1),
+    pipeFigure('file → topic → file, Kafka', 'whole', ours, 'Java Connect', java, 1),
+    pipeFigure('file → topic → file, embedded', 'whole', embedded, 'Weir on Kafka', ours, 0.5),
+    pipeFigure('file → topic, JSON with schema', 'source', json, 'Java Connect', javaJson, 1),
+    pipeFigure('topic → file, JSON with schema', 'sink', json, 'Java Connect', javaJson, 1),
+    pipeFigure('file → topic → file, JSON with schema', 'whole', json, 'Java Connect', javaJson, 1),
+    // Confluent's converter is not in Maven Central, so that Java has no side of its own here.
+    pipeFigure('file → topic → file, Avro', 'whole', avro, 'Java Connect, JSON with schema', javaJson, 1),
+    pipeFigure('resident memory after strings', 'memoryMb', ours, 'Java Connect', java, 1 / 3),
+  ]
+}
+
+export function pipeFigure(
+  name: string,
+  step: keyof Pipe,
+  ours: readonly Pipe[],
+  beside: string,
+  against: readonly Pipe[],
+  aim: number,
+): Figure {
+  return {
     name,
     unit: step === 'memoryMb' ? 'MB' : 'rec/s',
     ours: ours.map((pipe) => pipe[step]),
     against: { name: beside, values: against.map((pipe) => pipe[step]) },
     aim,
-  })
-  const { java, ours, embedded, javaJson, json } = runs
-  return [
-    figure('file → topic, Kafka', 'source', ours, 'Java Connect', java, 1),
-    figure('topic → file, Kafka', 'sink', ours, 'Java Connect', java, 1),
-    figure('file → topic → file, Kafka', 'whole', ours, 'Java Connect', java, 1),
-    figure('file → topic → file, embedded', 'whole', embedded, 'Weir on Kafka', ours, 1),
-    figure('file → topic, JSON with schema', 'source', json, 'Java Connect', javaJson, 1),
-    figure('topic → file, JSON with schema', 'sink', json, 'Java Connect', javaJson, 1),
-    figure('resident memory after strings', 'memoryMb', ours, 'Java Connect', java, 1 / 3),
-  ]
+  }
 }
 
 /** Runs both connectors on one worker, sequentially. Times start at the request that creates the connector. */
-async function measure(side: Side, input: string, records: number, converters: ConnectorProperties): Promise<Pipe> {
+export async function measurePipe(
+  side: Side,
+  input: string,
+  records: number,
+  converters: ConnectorProperties,
+): Promise<Pipe> {
   const worker = await side.start(WORKER_SETTINGS)
   const output = `${input}.out`
   try {

@@ -18,19 +18,33 @@ const JVM = ['-Xms256m', '-Xmx1g', '-XX:+UseSerialGC']
 let groups = 0
 
 /** Weir's worker and Java's, on the Kafka cluster of this run. */
-export function sidesOn({ bootstrap }: Settings): readonly [ours: Side, java: Side] {
+export function sidesOn({ bootstrap, client = {}, replicas }: Settings): readonly [ours: Side, java: Side] {
+  const common = { ...ofAllClients(client), ...(replicas === undefined ? {} : replication(replicas)) }
   return [
     {
       name: 'weir',
       start: (settings, groupId = `weir-${process.pid}-${groups++}`) =>
-        startWorkerProcess({ log: ['--bootstrap', bootstrap], groupId, settings }),
+        startWorkerProcess({ log: ['--bootstrap', bootstrap], groupId, settings: { ...common, ...settings } }),
     },
     {
       name: 'java',
       start: (properties, groupId = `java-${process.pid}-${groups++}`) =>
-        startJavaConnect({ bootstrap, groupId, properties, jvm: JVM }),
+        startJavaConnect({ bootstrap, groupId, properties: { ...common, ...properties }, jvm: JVM }),
     },
   ]
+}
+
+/** Those of the worker itself, and those of the clients of its connectors. */
+function ofAllClients(client: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const prefixes = ['', 'producer.', 'consumer.', 'admin.']
+  return Object.fromEntries(
+    prefixes.flatMap((prefix) => Object.entries(client).map(([key, value]) => [`${prefix}${key}`, value])),
+  )
+}
+
+function replication(replicas: number): Readonly<Record<string, string>> {
+  const kinds = ['config', 'offset', 'status']
+  return Object.fromEntries(kinds.map((kind) => [`${kind}.storage.replication.factor`, String(replicas)]))
 }
 
 /** Weir's worker, on a new embedded broker each time. */

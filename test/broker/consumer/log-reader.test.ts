@@ -16,7 +16,7 @@ import {
   LAST_OFFSET_DELTA_AT,
   LENGTH_AT,
   MAGIC_AT,
-} from '../../../src/broker/record-batch/record-batch-layout.ts'
+} from '../../../src/broker/record-batch/batch-header.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { createDamagedBackend, type Damage, damagedAt, flipBit } from '../../support/damaged-backend.ts'
 import { propertyRuns } from '../../support/property-seed.ts'

@@ -1,51 +1,38 @@
 import { openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
+import { createBrokerClient } from '../../../src/broker/broker-client.ts'
 import { BatchStore } from '../../../src/broker/embedded/batch-store.ts'
 import { openEmbeddedBackend } from '../../../src/broker/embedded/embedded-backend.ts'
 import { Storage } from '../../../src/broker/embedded/storage.ts'
 import { TopicCatalog } from '../../../src/broker/embedded/topic-catalog.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
-import { FakeClock } from '../../support/fake-clock.ts'
 import { memoryDirectory } from '../../support/temporary-directory.ts'
 import { batchOf } from './batch.ts'
 
-const FETCH = { node: 0, waitMsMax: 0, bytesMin: 1, bytesMax: 1e6, isolation: 'read_committed' as const }
 const AT = { topic: 't', partition: 0 }
 
-it('fails all calls, naming the damaged page, once the background verification has found one, and does not fill the log', async () => {
+it('a reader rejects a batch whose records are damaged while the program runs', async () => {
   const directory = memoryDirectory()
-  const clock = new FakeClock()
-  const logger = silentLogger()
-  const warned = vi.spyOn(logger, 'warn')
-  const open = () => openEmbeddedBackend(directory, { logger, clock })
+  const open = () => openEmbeddedBackend(directory, { logger: silentLogger() })
+  // Of several pages: the first one is in memory after the start.
+  const value = `${'x'.repeat(60_000)} some value`
   let backend = await open()
   await backend.createTopic({ name: 't', configs: { 'retention.ms': '-1' } })
-  const produce = () => backend.produce({ node: 0, timeoutMs: 1, batches: [{ ...AT, bytes: batchOf(['some value']) }] })
-  await produce()
+  await backend.produce({ node: 0, timeoutMs: 1, batches: [{ ...AT, bytes: batchOf([value]) }] })
   await backend.close()
   backend = await open()
-  const producer = await backend.initProducer({ transactionalId: 'x', transactionTimeoutMs: 1_500 })
-  await backend.addPartitionsToTransaction({ ...producer, transactionalId: 'x', partitions: [AT] })
-
   // Changes the file in place, like a failing disk. The descriptor stays open: closing it would release SQLite's lock.
   const file = join(directory, 'broker.db')
   const at = readFileSync(file).lastIndexOf('some value')
   writeSync(openSync(file, 'r+'), 'Some', at)
-  await clock.advance(2_000)
-  const refusal = {
-    code: 'data_corrupt',
-    message: expect.stringMatching(/broker\.db does not match its checksum in bytes/),
-  }
-  await expect
-    .poll(async () => (await backend.fetch({ ...FETCH, partitions: [{ ...AT, offset: 0 }] }))[0])
-    .toMatchObject({ error: refusal })
-  await expect(produce()).rejects.toMatchObject(refusal)
-  await clock.advance(10_000)
-  const aborting = () =>
-    warned.mock.calls.filter(([, message]) => String(message).startsWith('cannot abort transactions'))
-  await expect.poll(aborting).toHaveLength(1)
-  await backend.close()
+  const address = () => Promise.reject(new Error('not used'))
+  const broker = createBrokerClient(backend, { logger: silentLogger(), address })
+  const reader = broker.reader()
+  reader.seek([{ ...AT, offset: 0 }])
+  const outcome = () => reader.poll(1_000).catch((error: unknown) => error)
+  await expect.poll(outcome).toMatchObject({ code: 'corrupt_batch', message: expect.stringContaining('checksum') })
+  await broker.close()
 })
 
 it('a fetch returns the batches before a damaged one, then fails with the topic, partition and offsets of the damaged one', async () => {

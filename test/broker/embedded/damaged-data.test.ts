@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { BrokerError } from '../../../src/broker/broker-error.ts'
+import { removeDirectory } from '../../env/remove-directory.ts'
 import { anyDamage, damageFiles } from '../../support/file-damage.ts'
 import { propertyRuns } from '../../support/property-seed.ts'
 import { memoryDirectory } from '../../support/temporary-directory.ts'
@@ -22,7 +23,7 @@ it('after any damage to its files, has all acknowledged data or refuses to open 
   await fc.assert(
     fc.asyncProperty(seen, async ({ moment, damages }) => {
       const { directory: origin, content } = life[moment]!
-      rmSync(directory, { recursive: true, force: true })
+      removeDirectory(directory)
       cpSync(origin, directory, { recursive: true })
       const copies = life.slice(0, moment).map((snapshot) => snapshot.directory)
       damageFiles(directory, damages, copies)

@@ -117,7 +117,7 @@ it('rejects data of a newer format and names both formats', async () => {
   alter(directory, 'pragma user_version = 7')
   await expect(open(directory)).rejects.toMatchObject({
     code: 'data_newer',
-    message: expect.stringMatching(/format 7.*up to 2/),
+    message: expect.stringMatching(/format 7.*up to 3/),
   })
 })
 
@@ -141,3 +141,14 @@ it('explains why a path cannot be a data directory', async () => {
   writeFileSync(file, '')
   await expect(open(join(file, 'data'))).rejects.toMatchObject({ code: 'invalid_config' })
 })
+
+// `/proc` reports a directory that cannot be created as missing, and `mkdir` with `recursive` never returned there.
+it.each(['/proc/weir', '/proc/weir/data'])(
+  'refuses %s, which cannot be created, with what to do',
+  async (directory) => {
+    await expect(open(directory)).rejects.toMatchObject({
+      code: 'invalid_config',
+      message: expect.stringMatching(/cannot be written, because .+ read-only.+: choose another one with --data DIR/),
+    })
+  },
+)

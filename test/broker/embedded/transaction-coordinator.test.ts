@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { BrokerBackend, ProducerIdentity } from '../../../src/broker/broker-backend.ts'
+import type { ProducerIdentity } from '../../../src/broker/broker.ts'
+import type { BrokerBackend } from '../../../src/broker/broker-backend.ts'
 import { openEmbeddedBackend } from '../../../src/broker/embedded/embedded-backend.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
@@ -103,6 +104,38 @@ it('fences the older producer of a transactional id and aborts its open transact
   await expect(backend.endTransaction({ ...old, commit: true })).rejects.toMatchObject({ code: 'fenced' })
   expect((await read('a', 'read_uncommitted')).values).toEqual([])
   expect((await write('a', 'new', next)).error).toBeUndefined()
+})
+
+it('a late request of a transaction does not end the next one, and the end may be requested again', async () => {
+  const first = await begin()
+  await write('a', 'first', first)
+  const next = { ...(await backend.endTransaction({ ...first, commit: true })), transactionalId: id }
+  expect(next).toMatchObject({ producerId: first.producerId, epoch: first.epoch + 1 })
+  expect(await backend.endTransaction({ ...first, commit: true })).toMatchObject({ epoch: next.epoch })
+  await expect(backend.endTransaction({ ...first, commit: false })).rejects.toMatchObject({ code: 'fenced' })
+  await backend.addPartitionsToTransaction({ ...next, partitions: [{ topic: 'a', partition: 0 }] })
+  await write('a', 'second', next)
+  await expect(backend.endTransaction({ ...first, commit: true })).rejects.toMatchObject({ code: 'fenced' })
+  expect((await write('a', 'late', first, 1)).error?.code).toBe('fenced')
+  expect((await read('a')).values).toEqual(['first'])
+  await backend.endTransaction({ ...next, commit: false })
+  expect((await read('a')).values).toEqual(['first'])
+})
+
+it('a producer gets another id when its epochs are used up', { tags: ['slow'] }, async () => {
+  const { producerId, epoch } = await backend.initProducer({ transactionalId: id })
+  let producer = { producerId, epoch, transactionalId: id }
+  const partitions = [{ topic: 'a', partition: 0 }]
+  for (let ended = 0; ended < 32_767; ended++) {
+    await backend.addPartitionsToTransaction({ ...producer, partitions })
+    producer = { ...(await backend.endTransaction({ ...producer, commit: true })), transactionalId: id }
+  }
+  expect(producer.epoch).toBe(32_767)
+  await backend.addPartitionsToTransaction({ ...producer, partitions })
+  const next = await backend.endTransaction({ ...producer, commit: true })
+  expect(next.epoch).toBe(0)
+  expect(next.producerId).not.toBe(producerId)
+  expect((await write('a', 'x', { ...next })).error?.code).toBe('invalid_transaction')
 })
 
 it('aborts a transaction after its timeout', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parseJaasOptions, readClientConfig } from '../../../src/broker/kafka/client-config.ts'
+import { readClientConfig } from '../../../src/broker/kafka/client-config.ts'
+import { parseJaasEntry } from '../../../src/broker/kafka/jaas-entry.ts'
 
 const SERVERS = { 'bootstrap.servers': 'one:9092' }
 const LOGIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required'
@@ -10,10 +11,15 @@ describe('settings of the Java client', () => {
     expect(config).toEqual({
       brokers: ['one:9092'],
       clientId: 'weir',
-      ssl: false,
-      connectionTimeout: 10_000,
-      requestTimeout: 30_000,
-      authenticationTimeout: 10_000,
+      dnsLookup: 'use_all_dns_ips',
+      requestTimeoutMs: 30_000,
+      apiTimeoutMs: 60_000,
+      retryBackoff: { firstMs: 100, maxMs: 1_000 },
+      connectionSetup: { firstMs: 10_000, maxMs: 30_000 },
+      reconnectBackoff: { firstMs: 50, maxMs: 1_000 },
+      connectionIdleMs: 540_000,
+      recovery: { rebootstraps: true, triggerMs: 300_000 },
+      metadataMaxAgeMs: undefined,
     })
     expect([protocol, ignored]).toEqual(['PLAINTEXT', []])
   })
@@ -39,14 +45,42 @@ describe('settings of the Java client', () => {
       { 'security.protocol': 'HTTPS' },
       'security.protocol=HTTPS: expected one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL',
     ],
-    [{ 'request.timeout.ms': '5s' }, 'request.timeout.ms=5s: expected milliseconds'],
+    [{ 'request.timeout.ms': '5s' }, 'request.timeout.ms=5s: expected a whole number from 1 to 9007199254740991'],
     [
       { 'security.protocol': 'SASL_PLAINTEXT', 'sasl.mechanism': 'GSSAPI' },
-      'sasl.mechanism=GSSAPI: expected one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER',
+      'sasl.mechanism=GSSAPI: Kerberos is not supported: expected one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, AWS_MSK_IAM',
     ],
     [
       { 'security.protocol': 'SASL_PLAINTEXT', 'sasl.jaas.config': `${LOGIN} username="u";` },
       'sasl.jaas.config: expected a login module with username="…" and password="…" for PLAIN',
+    ],
+    [
+      { 'security.protocol': 'SASL_SSL', 'sasl.mechanism': 'DIGEST-MD5' },
+      'sasl.mechanism=DIGEST-MD5: expected one of PLAIN,',
+    ],
+    [
+      {
+        'security.protocol': 'SASL_SSL',
+        'sasl.mechanism': 'OAUTHBEARER',
+        'sasl.login.callback.handler.class': 'com.example.Handler',
+      },
+      'sasl.login.callback.handler.class=com.example.Handler: Weir cannot load a Java class here: expected one of',
+    ],
+    [
+      {
+        'security.protocol': 'SASL_SSL',
+        'sasl.mechanism': 'OAUTHBEARER',
+        'sasl.oauthbearer.jwt.retriever.class': 'org.apache.kafka.common.security.oauthbearer.JwtBearerJwtRetriever',
+      },
+      'JwtBearerJwtRetriever: Weir cannot load a Java class here: expected one of',
+    ],
+    [
+      {
+        'security.protocol': 'SASL_SSL',
+        'sasl.mechanism': 'SCRAM-SHA-256',
+        'sasl.jaas.config': `${LOGIN} username="u" password="p" tokenauth="true";`,
+      },
+      'sasl.jaas.config: tokenauth="true" is not supported',
     ],
   ])('rejects %j', (keys, message) => {
     expect(() => readClientConfig({ ...SERVERS, ...keys })).toThrow(message)
@@ -55,7 +89,7 @@ describe('settings of the Java client', () => {
   it('returns the ignored settings; client.* overrides', () => {
     const keys = { ...SERVERS, 'client.request.timeout.ms': '7', 'request.timeout.ms': '9', 'linger.ms': '5' }
     const { config, ignored } = readClientConfig(keys)
-    expect(config.requestTimeout).toBe(7)
+    expect(config.requestTimeoutMs).toBe(7)
     expect(ignored).toEqual(['linger.ms'])
   })
 
@@ -67,11 +101,14 @@ describe('settings of the Java client', () => {
 })
 
 describe('JAAS entry', () => {
+  const MODULE = LOGIN.split(' ')[0]
   it.each([
-    [undefined, {}],
-    [`${LOGIN} username=u password=p;`, { username: 'u', password: 'p' }],
-    [`${LOGIN}\n  username = "u"\n  password = "";`, { username: 'u', password: '' }],
-  ])('%j has the options %j', (line, options) => {
-    expect(parseJaasOptions(line)).toEqual(options)
+    [undefined, '', {}],
+    [`${LOGIN} username=u password=p;`, MODULE, { username: 'u', password: 'p' }],
+    [`${LOGIN}\n  username = "u"\n  password = "";`, MODULE, { username: 'u', password: '' }],
+    // As Confluent Cloud shows it.
+    [`${LOGIN} username='u' password='a"b\\'c';`, MODULE, { username: 'u', password: `a"b'c` }],
+  ])('%j has the module %j and the options %j', (line, module, options) => {
+    expect(parseJaasEntry(line)).toEqual({ module, options })
   })
 })

@@ -1,17 +1,26 @@
 import { expect, it } from 'vitest'
 import { BrokerError } from '../../../src/broker/broker-error.ts'
+import { readClientConfig } from '../../../src/broker/kafka/client-config.ts'
 import type { KafkaApi } from '../../../src/broker/kafka/kafka-api.ts'
-import { KafkaCluster, SHORT_RETRY } from '../../../src/broker/kafka/kafka-cluster.ts'
+import { KafkaCluster } from '../../../src/broker/kafka/kafka-cluster.ts'
 import type { KafkaConnection } from '../../../src/broker/kafka/kafka-connection.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
-const PING: KafkaApi<void, string> = { key: 0, name: 'Ping', version: 0, write: () => undefined, read: () => '' }
+const PING: KafkaApi<void, string> = {
+  key: 0,
+  name: 'Ping',
+  version: 0,
+  rights: () => ({}),
+  write: () => undefined,
+  read: () => '',
+}
+const GROUP = { type: 0, key: 'g', rights: { group: ['READ', 'g'] } } as const
 
 it('retries an unavailable node for as long as it may need to recover its log', async () => {
   const { node, cluster, clock } = oneNode()
   await cluster.metadata([])
   node.isDown = true
-  const call = watched(cluster.withCoordinator(0, 'g', (id) => cluster.onNode(id, PING, undefined)))
+  const call = watched(cluster.withCoordinator(GROUP, (id) => cluster.onNode(id, PING, undefined)))
   await clock.advance(55_000)
   expect(call.outcome).toBeUndefined()
   node.isDown = false
@@ -32,7 +41,7 @@ it('does not retry operations that the caller retries', async () => {
   const { node, cluster, clock } = oneNode()
   await cluster.metadata([])
   node.isDown = true
-  const call = watched(cluster.withCoordinator(0, 'g', (id) => cluster.onNode(id, PING, undefined), SHORT_RETRY))
+  const call = watched(cluster.withCoordinator(GROUP, (id) => cluster.onNode(id, PING, undefined), cluster.shortLimits))
   await clock.advance(3_000)
   expect(call.outcome).toMatchObject({ code: 'unavailable' })
 })
@@ -44,12 +53,12 @@ it('finds a coordinator that has moved, and caches it', async () => {
     seen.push(id)
     if (id !== node.coordinator) throw new BrokerError('coordinator_moved', 'it is not here')
   }
-  await cluster.withCoordinator(0, 'g', use)
+  await cluster.withCoordinator(GROUP, use)
   node.coordinator = 2
-  const call = watched(cluster.withCoordinator(0, 'g', use))
+  const call = watched(cluster.withCoordinator(GROUP, use))
   await clock.advance(100)
   expect(call).toHaveProperty('outcome', undefined)
-  await cluster.withCoordinator(0, 'g', use)
+  await cluster.withCoordinator(GROUP, use)
   expect(seen).toEqual([1, 1, 2, 2])
   expect(node.lookups).toBe(2)
 })
@@ -87,7 +96,8 @@ function oneNode() {
     node.connections.push(line)
     return line
   }
-  return { clock, node, cluster: new KafkaCluster({ open }, { brokers: ['kafka:1'] }, clock) }
+  const { config } = readClientConfig({ 'bootstrap.servers': 'kafka:1' })
+  return { clock, node, cluster: new KafkaCluster({ connector: { open }, config, clock }) }
 }
 
 /** The outcome of the promise: its value or its error; undefined while it is pending. */

@@ -30,6 +30,7 @@ describe('a producer of a topic that brokers do not know', () => {
 
   it.each(['produce', 'metadata'] as const)(
     'fails all of its records after max.block.ms when %s reports it',
+    { tags: ['slow'] },
     async (call) => {
       const { broker, clock } = await open({ faultOf: (name) => (name === call ? 'missing' : 'none') })
       const producer = await broker.producer({ batchBytesMax: 100, deliveryTimeoutMs: 2 ** 31 - 1 })

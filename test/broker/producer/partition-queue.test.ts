@@ -19,7 +19,7 @@ describe('PartitionQueue', () => {
     expect(queue.drain()).toEqual([])
   })
 
-  it('releases the memory of taken records although it is never empty', async () => {
+  it('releases the memory of taken records although it is never empty', { tags: ['slow'] }, async () => {
     const queue = new PartitionQueue('t', 0)
     const first = fillAndTakeFirst(queue)
     for (let index = 1; index < 100; index++) {

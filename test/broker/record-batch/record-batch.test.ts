@@ -2,14 +2,22 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Compression, Header } from '../../../src/broker/broker.ts'
 import {
-  type BatchRecord,
   batchesOf,
+  CRC_AT,
   checkBatch,
+  HEADER_BYTES,
+  LENGTH_AT,
+  MAGIC_AT,
+  singleBatch,
+} from '../../../src/broker/record-batch/batch-header.ts'
+import {
+  type BatchRecord,
+  BatchRecords,
   encodeBatch,
+  filterBatch,
   recordBytesMax,
   recordsOf,
 } from '../../../src/broker/record-batch/record-batch.ts'
-import { CRC_AT, HEADER_BYTES, LENGTH_AT, MAGIC_AT } from '../../../src/broker/record-batch/record-batch-layout.ts'
 import { arbitraryText } from '../../support/arbitrary-text.ts'
 import { propertyRuns } from '../../support/property-seed.ts'
 
@@ -27,7 +35,9 @@ const record: fc.Arbitrary<BatchRecord> = fc.record({
 })
 
 describe('record batch', () => {
-  it('is decoded as it was encoded, with any codec, and is never larger than its calculated size', async () => {
+  it('is decoded as it was encoded, with any codec, and is never larger than its calculated size', {
+    tags: ['slow'],
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(record, { minLength: 1, maxLength: 30 }),
@@ -49,12 +59,10 @@ describe('record batch', () => {
     )
   })
 
-  it('is decoded from a given offset', async () => {
-    const [batch] = [...batchesOf(await letters('abc'))]
-    expect((await recordsOf(batch!, 1)).map(({ offset, value }) => [offset, String(value)])).toEqual([
-      [1, 'b'],
-      [2, 'c'],
-    ])
+  it('is decoded one record at a time', async () => {
+    const records = await BatchRecords.open(singleBatch(await letters('abc')))
+    const next = () => [records.hasNext, String(records.next().value)]
+    expect([next(), next(), next(), records.hasNext]).toEqual([[true, 'a'], [true, 'b'], [true, 'c'], false])
   })
 
   it('is omitted when the response ends within it', async () => {
@@ -63,6 +71,31 @@ describe('record batch', () => {
       const batches = [...batchesOf(Buffer.concat([one, other]).subarray(0, one.length + other.length - cut))]
       expect(batches.map((batch) => batch.bytes.length)).toEqual([one.length])
     }
+  })
+
+  it('keeps the offsets and bytes of the records that a filter keeps, with any codec', async () => {
+    for (const compression of CODECS) {
+      const records = [...'abcd'].map((letter) => ({ key: Buffer.from(letter), value: Buffer.from(letter) }))
+      const batch = singleBatch(await encodeBatch(records, { nowMs: 1, compression, producer }))
+      const kept = singleBatch((await filterBatch(batch, ({ offset }) => offset % 2 === 1))!)
+      checkBatch(kept)
+      expect(kept).toMatchObject({ baseOffset: 0, nextOffset: 4, recordCount: 2, producerId: 5n, producerEpoch: 2 })
+      expect((await recordsOf(kept)).map(({ offset, key }) => [offset, String(key)])).toEqual([
+        [1, 'b'],
+        [3, 'd'],
+      ])
+      expect(await filterBatch(batch, () => true)).toBe(batch.bytes)
+      expect(await filterBatch(batch, () => false)).toBeUndefined()
+    }
+  })
+
+  it('is rejected when a record ends after it, whether it is read or filtered', async () => {
+    const batch = singleBatch(await letters('abc'))
+    // The length of the last record and of its value: one byte more than there is.
+    const bytes = Buffer.from(batch.bytes)
+    for (const back of [8, 3]) bytes[bytes.length - back]! += 2
+    await expect(recordsOf({ ...batch, bytes })).rejects.toThrow('it ends inside a record')
+    await expect(filterBatch({ ...batch, bytes }, () => true)).rejects.toThrow('it ends inside a record')
   })
 
   it('is rejected when its checksum, length or magic byte is invalid', async () => {

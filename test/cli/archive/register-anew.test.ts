@@ -33,7 +33,9 @@ const exported = () => collectArchive(source, { deleted: false })
 const everything = (client: RegistryClient): Promise<RegistryArchive> => collectArchive(client, { deleted: true })
 
 describe('a restore with new ids', () => {
-  it('registers each version in its order with the next free id, and reports old and new ids', async () => {
+  it('registers each version in its order with the next free id, and reports old and new ids', {
+    tags: ['slow'],
+  }, async () => {
     await source.register('a', record('A'))
     await source.register('a', record('A', OPTIONAL))
     await source.register('b', record('A'))

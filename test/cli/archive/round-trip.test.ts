@@ -132,7 +132,7 @@ describe('export and import', () => {
     expect(await everything(target)).toEqual(archive)
   })
 
-  it('leave soft-deleted versions out unless another version references them', async () => {
+  it('leave soft-deleted versions out unless another version references them', { tags: ['slow'] }, async () => {
     await registerOddities(source)
     await source.register('old', { schema: '{"type":"record","name":"Old","fields":[]}' })
     await source.deleteSubject('old')

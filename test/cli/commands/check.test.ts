@@ -54,6 +54,40 @@ describe('weir check', () => {
       ['undecided', 'Undecided'],
       ['undecided', 'WaitingForInput'],
     ])
+    expect(findings[0]?.message).toContain("run 'weir plugins install GROUP:ARTIFACT:VERSION --plugin-path DIR'")
+  })
+
+  it('says how to install a class with known coordinates, and what a key of a former version is called now', {
+    tags: ['slow'],
+  }, async () => {
+    const root = directory({
+      'a.json': manifest('Connector', 'a', { class: 'io.debezium.connector.mysql.MySqlConnector' }),
+      'b.json': manifest('Connector', 'b', {
+        class: 'io.debezium.connector.postgresql.PostgresConnector',
+        config: {
+          'topic.prefix': 'shop',
+          'database.hostname': 'h',
+          'database.user': 'u',
+          'database.password': 'p',
+          'database.dbname': 'd',
+          'table.whitelist': 'public.orders',
+          'snapsot.mode': 'never',
+        },
+      }),
+    })
+    const { exitCode, findings } = await check(root)
+    expect(exitCode).toBe(3)
+    expect(findings.map(({ severity, rule, message }) => [severity, rule, message])).toEqual([
+      [
+        'undecided',
+        'Undecided',
+        expect.stringContaining(
+          "'weir plugins install io.debezium:debezium-connector-mysql:3.4.0.Final --plugin-path DIR'",
+        ),
+      ],
+      ['warning', 'UnknownKey', "'table.whitelist' has no effect: it is now 'table.include.list'"],
+      ['warning', 'UnknownKey', "'snapsot.mode' is unknown and has no effect: did you mean 'snapshot.mode'?"],
+    ])
   })
 
   it('compares schemas with a snapshot, and hints at how to mend them', async () => {

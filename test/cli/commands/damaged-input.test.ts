@@ -84,7 +84,7 @@ describe('a runtime that dies while it is read', () => {
     }
   })
 
-  it('makes weir generate undecided, and no manifest is written', async () => {
+  it('makes weir generate undecided, and no manifest is written', { tags: ['slow'] }, async () => {
     const { worker } = await startRuntimes()
     for (let requests = 0; requests < 5; requests++) {
       const root = temporaryDirectory()

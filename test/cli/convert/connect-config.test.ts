@@ -20,6 +20,16 @@ describe('a configuration of Kafka Connect', () => {
     expect(manifests).toMatchObject([{ metadata: { name: 'orders' }, spec: SPEC }])
   })
 
+  it.each([
+    ['', ''],
+    ['[', ']'],
+    ['{"name": "orders", "config": ', '}'],
+  ])('keeps numbers as they are written, with %s around it', (before, after) => {
+    const config = '{"name": "orders", "connector.class": "FileStreamSink", "a": 1.0, "b": 0.10, "c": 1e3, "d": true}'
+    const { spec } = convertTexts({ 'a.json': `\ufeff${before}${config}${after}` })
+    expect(spec['config']).toEqual({ a: '1.0', b: '0.10', c: '1e3', d: 'true' })
+  })
+
   it('is named after its file if it has no name', () => {
     const { manifests } = convertTexts({ 'sinks/orders.json': JSON.stringify(CONFIG) })
     expect(manifests).toMatchObject([{ metadata: { name: 'orders' } }])

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { diffText, plannedChanges } from '../../../src/cli/manifests/diff-report.ts'
+import { isSecretKey } from '../../../src/common/secrets/secret-keys.ts'
 import type { RuntimeChange } from '../../../src/operator/simulation.ts'
 
 /** The plan of these changes of one resource. */
@@ -9,10 +10,15 @@ function plan(...changes: readonly RuntimeChange[]) {
     key: 'Connector/default/feed',
     verdict,
     advice: [],
+    ineffective: [],
     missingReferences: [],
     isDeletion: false,
   } as const
-  return plannedChanges([{ ...outcome, changes }])
+  const isDefined = (config: Readonly<Record<string, string>>) => config['connector.class'] === 'org.example.Vault'
+  return plannedChanges(
+    [{ ...outcome, changes }],
+    (config) => (key) => isSecretKey(key) || (key === 'pin' && isDefined(config)),
+  )
 }
 
 describe('the plan of weir diff', () => {
@@ -33,6 +39,16 @@ describe('the plan of weir diff', () => {
           'change connector feed: batch.size: "1" → "2", gone: "g" → absent, note: "[hidden]" → "[hidden]", password: "[hidden]" → "[hidden]"',
       },
     ])
+  })
+
+  it('masks a setting that is secret by the definition of the class before or after the change', () => {
+    const [planned] = plan({
+      do: 'update-connector',
+      connector: 'feed',
+      before: { 'connector.class': 'org.example.Vault', pin: '1234' },
+      after: { 'connector.class': 'org.example.Other', pin: '12345' },
+    })
+    expect(planned?.description).toContain('pin: "[hidden]" → "[hidden]"')
   })
 
   it('distinguishes creations, updates and deletions', () => {

@@ -12,6 +12,7 @@ import { createWorkerClient, type ExpandedConnector, type InstanceState } from '
 import { isSecretKey } from '../../../src/common/secrets/secret-keys.ts'
 import { CompatibilityWorker } from '../../../src/compatibility-worker/compatibility-worker.ts'
 import { createReconcilers } from '../../../src/operator/controllers.ts'
+import { createResponseBudget } from '../../../src/operator/runtime-connections.ts'
 import { createRuntimes, RUNTIME_DEFAULTS } from '../../../src/operator/runtimes.ts'
 import { manifestDirectoryOf } from '../../../src/operator/simulation.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
@@ -21,6 +22,9 @@ import { reconcileLoopIn } from '../../support/reconcile-loop.ts'
 import { startTestRegistry } from '../../support/registry.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { startTestWorker } from '../../support/worker.ts'
+
+/** Until the worker has read the states that it has written. */
+const STATUS_MS = 30_000
 
 const record = (name: string, ...fields: readonly object[]) => JSON.stringify({ type: 'record', name, fields })
 const A = { name: 'a', type: 'int' }
@@ -52,6 +56,10 @@ async function startRuntimes() {
   const config = { 'connector.class': 'FileStreamSource', topic: 't', 'tasks.max': '1' }
   await connect.create('Plain_Name', { ...config, name: 'Plain_Name' }, 'STOPPED')
   await connect.create('second', { ...config, name: 'second', 'batch.size': '10' }, 'STOPPED')
+  await vi.waitFor(async () => {
+    const states = Object.values(await connect.list()).map(({ status }) => status?.connector.state)
+    expect(states).toEqual(['STOPPED', 'STOPPED'])
+  }, STATUS_MS)
   return { registry, worker }
 }
 
@@ -62,7 +70,9 @@ function silenced() {
 }
 
 describe('weir generate', () => {
-  it('says that the manifests are not complete if they leave out a level or another setting', async () => {
+  it('says that the manifests are not complete if they leave out a level or another setting', {
+    tags: ['slow'],
+  }, async () => {
     const registry = await startTestRegistry()
     onTestFinished(() => registry.stop())
     const client = createRegistryClient({ url: registry.url })
@@ -108,6 +118,7 @@ describe('weir generate', () => {
       { operatorNamespace: 'default', cluster },
       (_, { endpoint }) => ({
         ...endpoint,
+        responseBudget: createResponseBudget(),
         through: (call, send) => {
           const isLookup = call.method === 'POST' && /^\/subjects\/[^/]+$/.test(call.path)
           if (call.method !== 'GET' && !isLookup) writes.push(`${call.method} ${call.path}`)

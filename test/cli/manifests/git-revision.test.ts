@@ -39,7 +39,7 @@ describe('the manifests of a git revision', () => {
     ])
   })
 
-  it('cannot be read of a revision that does not exist: the error names it', async () => {
+  it('cannot be read of a revision that does not exist: the error names it', { tags: ['slow'] }, async () => {
     const root = repository({ 'manifests/a.yaml': 'a' })
     for (const revision of ['missing', '--output=/tmp/x', 'HEAD~5']) {
       await expect(readRevision(root, revision)).rejects.toMatchObject({

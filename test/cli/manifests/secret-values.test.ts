@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { secretReasonOf, withoutSecrets } from '../../../src/cli/manifests/secret-values.ts'
+import { isSecretKey } from '../../../src/common/secrets/secret-keys.ts'
 
 const PEM = `-----BEGIN ${'PRIVATE'} KEY-----`
 
@@ -90,7 +91,7 @@ describe('a value of a configuration', () => {
       topic: 'orders',
       nothing: null,
     }
-    expect(withoutSecrets(stored as Record<string, string>)).toEqual({
+    expect(withoutSecrets(stored as Record<string, string>, isSecretKey)).toEqual({
       'db.password': '[hidden]',
       url: 'http://u:[hidden]@h/',
       id: '[hidden]',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isComplete, statusText, type TakeoverGoal } from '../../../src/cli/takeover/takeover.ts'
 import { type WorkerTakeoverInput, workerTakeover } from '../../../src/cli/takeover/worker-takeover.ts'
-import type { RunState } from '../../../src/clients/worker-client.ts'
+import type { RunState } from '../../../src/common/state-glossary.ts'
 import { encodeWorkerMetadata } from '../../../src/worker/membership/connect-protocol.ts'
 
 function groupOf(protocol: string, urls: readonly string[]): WorkerTakeoverInput['group'] {

@@ -64,6 +64,10 @@ class FakeTerminal {
   #row = 0
   #column = 0
 
+  on(): this {
+    return this
+  }
+
   constructor(rows: number) {
     this.rows = rows
     this.visible = Array.from({ length: rows }, () => '')

@@ -66,6 +66,55 @@ describe('the audit log', () => {
       ])
   })
 
+  it('records each reading of records of a topic and who it was refused to, and no record', async () => {
+    const file = join(temporaryDirectory(), 'audit.jsonl')
+    const logIn = await basicAuthSettings({ ada: 'admin', rea: 'readonly' })
+    const { url, broker } = await startTestWorker({ ...logIn, 'audit.log.file': file })
+    await broker.topics.create({ name: 'people', partitions: 1 })
+    const producer = await broker.producer()
+    await producer.send([{ topic: 'people', key: null, value: Buffer.from('not for a log') }])
+    const path = '/ui/api/topics/people'
+    await callAs('ada', url, `GET ${path}`)
+    await callAs('ada', url, `GET ${path}/groups`)
+    await callAs('ada', url, `GET ${path}/records?search=not%20for%20a%20log`)
+    await callAs('ada', url, `GET ${path}/records/0/0`)
+    await callAs('rea', url, `GET ${path}/records`)
+    const scan = { path: '/ui/api/topics/:topic/records', operation: 'read', objects: { topic: 'people' } }
+    await expect
+      .poll(() => entriesOf(file))
+      .toMatchObject([
+        { ...scan, user: 'ada', status: 200 },
+        {
+          user: 'ada',
+          path: `${scan.path}/:partition/:offset`,
+          objects: { topic: 'people', partition: '0', offset: '0' },
+        },
+        { ...scan, user: 'rea', status: 403 },
+      ])
+    expect(readFileSync(file, 'utf8')).not.toContain('not for a log')
+  })
+
+  it('records each preview of a connector with the topics whose records it reads, and no record', async () => {
+    const file = join(temporaryDirectory(), 'audit.jsonl')
+    const logIn = await basicAuthSettings({ ada: 'admin', rea: 'readonly' })
+    const { url, broker } = await startTestWorker({ ...logIn, 'audit.log.file': file })
+    await broker.topics.create({ name: 'people', partitions: 1 })
+    const producer = await broker.producer()
+    await producer.send([{ topic: 'people', key: null, value: Buffer.from('"not for a log"') }])
+    const line = 'POST /ui/api/connectors/c/preview'
+    const config = { 'connector.class': 'FileStreamSink', 'topics.regex': 'peo.*', 'a.password': 'hunter2' }
+    await callAs('ada', url, line, { config })
+    await callAs('rea', url, line, { config })
+    const entry = { path: '/ui/api/connectors/:name/preview', operation: 'write' }
+    await expect
+      .poll(() => entriesOf(file))
+      .toMatchObject([
+        { ...entry, user: 'ada', status: 200, objects: { name: 'c', topics: 'people' } },
+        { ...entry, user: 'rea', status: 403, objects: { name: 'c' } },
+      ])
+    expect(readFileSync(file, 'utf8')).not.toMatch(/not for a log|hunter2/)
+  })
+
   it('records changes in a worker, with the connector name in the request body', async () => {
     const file = join(temporaryDirectory(), 'audit.jsonl')
     const logIn = await basicAuthSettings({ ada: 'admin' })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createRegistryClient, type RegistryClient } from '../../../src/clients/registry-client.ts'
+import { removeDirectory } from '../../env/remove-directory.ts'
 import { runWeir } from '../../support/cli.ts'
 import { anyDamage, damageFiles } from '../../support/file-damage.ts'
 import { SEED } from '../../support/property-seed.ts'
@@ -35,7 +36,7 @@ beforeAll(async () => {
   expect(await idsIn(createRegistryClient(second))).toHaveLength(SCHEMAS)
   await second.stop()
 })
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+afterAll(() => removeDirectory(root))
 
 async function registerAll(registry: RegistryClient, from: number, to: number): Promise<void> {
   for (let index = from; index < to; index++) await registry.register(`s${index}`, { schema: schemaOf(index) })
@@ -87,15 +88,22 @@ describe('a registry does not start on damaged data, and reports the place of th
   })
 
   it('a write-ahead log that is missing or truncated', async () => {
+    let refusals = 0
     for (const part of [undefined, 0, 0.3, 0.99]) {
       const directory = copyOf(killed)
       const wal = join(directory, 'broker.db-wal')
       if (part === undefined) rmSync(wal)
       else truncateSync(wal, Math.floor(statSync(wal).size * part))
-      const { refusal } = await outcomeOf(directory)
-      expect(refusal).toContain(wal)
-      expect(refusal).toMatch(/topic '_schemas', partition 0, offsets \d+ to \d+/)
+      const { ids, refusal } = await outcomeOf(directory)
+      // The end of the log can be from before its last checkpoint: then nothing is missing.
+      if (ids !== undefined) expect(ids).toEqual(ALL_IDS)
+      else {
+        expect(refusal).toContain(wal)
+        expect(refusal).toMatch(/topic '_schemas', partition 0, offsets \d+ to \d+/)
+        refusals += 1
+      }
     }
+    expect(refusals).toBeGreaterThan(0)
   })
 
   it('a copy of broker.db alone', async () => {

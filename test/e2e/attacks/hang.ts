@@ -1,15 +1,10 @@
-import { writeSync } from 'node:fs'
 import { setInterval } from 'node:timers'
 import { isMainThread, Worker } from 'node:worker_threads'
 
-// Loaded before a program (`node --import`). SIGUSR2 blocks its main thread in a loop, SIGWINCH a thread of its own in
-// native code, which `process.exit` cannot end. Each writes a line to standard error before.
+// Loaded before a program (`node --import`). SIGWINCH starts a thread that is blocked in native code, which `process.exit` cannot
+// end. It writes a line to standard error before.
 
 if (isMainThread) {
-  process.on('SIGUSR2', () => {
-    writeSync(2, 'hang: loop\n')
-    for (;;);
-  })
   process.on('SIGWINCH', () => {
     const code = `require('node:fs').writeSync(2, 'hang: native code\\n')
       require('node:crypto').pbkdf2Sync('a', 'b', 2 ** 31 - 1, 64, 'sha512')`

@@ -74,7 +74,6 @@ export const plugins: readonly Plugin[] = [
 
   source('Exit', () => process.exit(3)),
   source('Abort', () => process.abort()),
-  source('Kill', () => process.kill(process.ppid, 'SIGKILL')),
 
   source('ArrayMap', () => {
     Array.prototype.map = () => {

@@ -90,6 +90,16 @@ describeOn([chromium, kubernetes, java], 'the console of an operator in a cluste
     await page.getByRole('link', { name: 'Compare with what is declared' }).click()
     await page.getByText('The declared schema is version 1.').waitFor()
     await page.getByText('The texts are equal.').waitFor()
+
+    // A schema that is not registered is shown as what would be added.
+    await apply('Subject', 'orders-value', { schema: '"string"', compatibility: 'FULL', driftPolicy: 'Report' })
+    await condition('subjects', 'orders-value', 'Ready', 'False/Incompatible')
+    await showView(page, 'subjects/orders-value')
+    await page.getByRole('status').filter({ hasText: 'Incompatible:' }).waitFor()
+    await page.getByRole('link', { name: 'Compare with what is declared' }).click()
+    await page.getByText('The declared schema is not registered.').waitFor()
+    const difference = page.getByRole('region', { name: 'Difference of version 1, the latest and declared' })
+    expect((await difference.locator('td.right').allTextContents()).join('')).toContain('string')
     // A reader may change no runtime.
     await showView(page, 'connectors/orders')
     await page.getByRole('heading', { name: 'Configuration' }).waitFor()
@@ -117,9 +127,9 @@ describeOn([chromium, kubernetes, java], 'the console of an operator in a cluste
     await other.getByText('Paused orders.').waitFor()
     // The operator undoes it.
     await other.getByRole('heading', { level: 1 }).getByText('RUNNING').waitFor()
-    expect((await (await fetch(`${worker}/connectors/orders/status`)).json()) as object).toMatchObject({
-      connector: { state: 'RUNNING' },
-    })
+    // The page may still show the state before the pause.
+    const status = async () => (await fetch(`${worker}/connectors/orders/status`)).json()
+    await expect.poll(status).toMatchObject({ connector: { state: 'RUNNING' } })
   })
 
   /** An operator of a Weir worker and registry, a Java Connect cluster, and a worker that does not respond. */

@@ -3,12 +3,13 @@ import { defineSink, defineSource, type Plugin, STRING, z } from '../../../src/s
 
 // Plugins of a worker, each with one of the faults that people look for in the console.
 
-function source(name: string, misbehave: () => unknown): Plugin {
+function source(name: string, misbehave: () => unknown, tasks = 1): Plugin {
   return defineSource({
     class: name,
     version: '1.0.0',
     summary: name,
     config: z.object({ topic: z.string() }),
+    tasks: (_own, _tasksMax, raw) => Array.from({ length: tasks }, () => raw),
     async *poll({ config: { topic }, signal }) {
       yield [{ topic, value: 'v', valueSchema: STRING, sourcePartition: {}, sourceOffset: {} }]
       await misbehave()
@@ -38,12 +39,9 @@ export const plugins: readonly Plugin[] = [
       await sleep(1)
     }
   }),
-  source('Holder', () => void held.push(Buffer.alloc(HELD_BYTES, 1))),
+  source('Holder', () => void held.push(Buffer.alloc(HELD_BYTES, 1)), 2),
   source('Chatter', () => {
     for (let line = 0; line < 1_000; line++) console.log(`line ${line}`)
-  }),
-  source('Patcher', () => {
-    Array.prototype.at = () => undefined
   }),
   defineSink({
     class: 'NeverStarts',

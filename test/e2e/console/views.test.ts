@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, it, onTestFinished } from 'vitest'
+import { countedOf } from '../../../src/common/counted.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { createMetrics } from '../../../src/common/metrics-registry.ts'
 import { ChangeFeed } from '../../../src/console/change-feed.ts'
@@ -107,7 +108,7 @@ describeOn([chromium], 'the console in a browser', () => {
     )
     const page = await openConsole(chromium.address.url, url, { viewport: { width: 1_200, height: 800 } })
     await showView(page, 'connectors')
-    await page.getByText(`${CONNECTORS} of ${CONNECTORS}`).waitFor()
+    await page.getByText(countedOf(CONNECTORS, CONNECTORS)).waitFor()
     // The failed one is first.
     const rows = page.getByRole('row')
     expect(await rows.nth(1).textContent()).toContain(failed)
@@ -119,7 +120,7 @@ describeOn([chromium], 'the console in a browser', () => {
     expect(rowsMax).toBeLessThan(ROWS_MAX)
     await page.getByText('connector-09999').waitFor()
     await page.getByRole('searchbox', { name: 'Search' }).fill('connector-0123')
-    await page.getByText(`10 of ${CONNECTORS}`).waitFor()
+    await page.getByText(countedOf(10, CONNECTORS)).waitFor()
     await expect.poll(() => page.url()).toContain('search=connector-0123')
   })
 

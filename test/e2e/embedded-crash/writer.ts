@@ -26,19 +26,19 @@ async function writePlain(log: BrokerBackend, from: number): Promise<never> {
 
 async function move(log: BrokerBackend, from: number): Promise<never> {
   const transactionalId = 'mover'
-  const producer = { ...(await log.initProducer({ transactionalId })), transactionalId }
+  let producer = { ...(await log.initProducer({ transactionalId })), transactionalId }
   for (let sequence = 0; ; sequence += 1) {
     const topics = ['left', 'right']
     await log.addPartitionsToTransaction({ ...producer, partitions: topics.map((topic) => ({ topic, partition: 0 })) })
     const number = from * 1_000_000 + sequence
     for (const topic of topics) {
-      const bytes = batchOf([String(number)], { ...producer, sequence, transactional: true })
+      const bytes = batchOf([String(number)], { ...producer, sequence: 0, transactional: true })
       await produce(log, topic, bytes, transactionalId)
     }
     const offsets = [{ topic: 'plain', partition: 0, offset: number + 1 }]
     await log.commitOffsetsInTransaction({ ...producer, groupId: 'mover', offsets })
     const commit = sequence % 5 !== 4
-    await log.endTransaction({ ...producer, commit })
+    producer = { ...(await log.endTransaction({ ...producer, commit })), transactionalId }
     if (commit) process.stdout.write(`move ${number}\n`)
   }
 }

@@ -9,7 +9,7 @@ import { runWeir } from '../../support/cli.ts'
 import { type CountingProxy, openCountingProxy } from '../../support/counting-proxy.ts'
 import { API, installCrds } from '../../support/crds.ts'
 import { ESTATE_SECRETS } from '../../support/estate/connectors.ts'
-import { type Estate, operatorConfiguration, startEstate } from '../../support/estate/start-estate.ts'
+import { ESTATE_SETTINGS, type Estate, operatorConfiguration, startEstate } from '../../support/estate/start-estate.ts'
 import { kubeApi } from '../../support/kube-api.ts'
 import { startOperatorWith } from '../../support/operator-process.ts'
 import { createTestNamespace } from '../../support/test-namespace.ts'
@@ -19,6 +19,7 @@ import { until } from '../../support/until.ts'
 const kafka = await real('kafka')
 // Used only to find out whether this machine can run a Java worker.
 const java = await real('javaConnect')
+const javaHost = await real('javaHost')
 const mirrorMaker = await real('mirrorMaker')
 const testPlugins = await real('kafkaTestPlugins')
 const kubernetes = await real('kubernetes')
@@ -27,7 +28,9 @@ const kubectl = await real('kubectl')
 const SUBJECTS = Number(process.env['WEIR_ESTATE_SUBJECTS'] ?? 200)
 const WAIT = { everyMs: 250, timeoutMs: 600_000 }
 
-const PARTS = [kafka, java, mirrorMaker, testPlugins, kubernetes, kubectl]
+/** Nobody is killed here. A worker that misses a session on a busy machine would write the statuses of all connectors again. */
+const PATIENT = { 'session.timeout.ms': '300000', 'consumer.session.timeout.ms': '300000' }
+const PARTS = [kafka, java, javaHost, mirrorMaker, testPlugins, kubernetes, kubectl]
 
 describeOn(PARTS, 'an estate of Kafka Connect and Confluent Schema Registry', () => {
   let broker: Broker
@@ -38,7 +41,14 @@ describeOn(PARTS, 'an estate of Kafka Connect and Confluent Schema Registry', ()
     const { bootstrap } = kafka.address
     broker = await openDisposableBroker({ kind: 'kafka', config: { 'bootstrap.servers': bootstrap } })
     const plugins = [mirrorMaker.address, testPlugins.address]
-    estate = await startEstate({ bootstrap, broker, plugins, subjects: SUBJECTS })
+    estate = await startEstate({
+      bootstrap,
+      broker,
+      plugins,
+      hostDirectory: javaHost.address.directory,
+      subjects: SUBJECTS,
+      settings: { ...ESTATE_SETTINGS, ...PATIENT },
+    })
     const [worker, registry] = [await openCountingProxy(estate.java.url), await openCountingProxy(estate.registry.url)]
     proxies = { worker, registry }
   })

@@ -36,7 +36,7 @@ describeOn(
       const { bootstrap } = kafka.address
       broker = await openDisposableBroker({ kind: 'kafka', config: { 'bootstrap.servers': bootstrap } })
       const plugins = [mirrorMaker.address, testPlugins.address]
-      estate = await startEstate({ bootstrap, broker, plugins, subjects: 9 })
+      estate = await startEstate({ bootstrap, broker, plugins, hostDirectory: javaHost.address.directory, subjects: 9 })
     })
     afterAll(async () => {
       await estate?.stop()

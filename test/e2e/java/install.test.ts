@@ -44,7 +44,8 @@ describeOn([javaHost, fileStream], 'a plugin from a Maven repository', () => {
   it('is installed together with others, from the repository in MAVEN_REPOSITORY', async () => {
     const directory = temporaryDirectory()
     const { plugins: coordinates, repository } = fileStream.address
-    const args = ['plugins', 'install', ...coordinates, 'no.such:artifact:1']
+    writeFileSync(join(directory, 'worker.properties'), `java.host.directory=${javaHost.address.directory}\n`)
+    const args = ['plugins', 'install', ...coordinates, 'no.such:artifact:1', '--config', 'worker.properties']
     const result = await run({ ...weirCommand(directory, args), env: { MAVEN_REPOSITORY: repository } })
     expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining('has no no.such:artifact:pom:1') })
     expect(result.stdout).toContain('connect-file:4.3.1 is installed in plugins/connect-file-4.3.1: 1 file, 0.0 MiB')

@@ -135,7 +135,7 @@ describeOn([kafka, javaHost, mirrorMaker], 'MirrorMaker 2 on a worker', () => {
     await until('the replica', WAIT, async () => (await countOf(west, replica)) >= 3_000)
     expect(await readAll(west, replica)).toEqual(await readAll(east, 'orders'))
     await until('the configuration', WAIT, async () => {
-      const { configs } = (await west.topics.describe(replica))!
+      const configs = await west.topics.configs(replica)
       return configs['retention.ms'] === retention['retention.ms']
     })
     await until('the offset', WAIT, async () => {

@@ -163,7 +163,7 @@ describeOn([javaHost], 'Java converters, transforms and predicates', () => {
 describeOn([javaHost, debezium, icebergTransforms], 'transforms and a converter from Maven Central', () => {
   it('run in the pipelines of connectors of Weir', async () => {
     const { 'plugin.path': converters } = debeziumSettings(javaHost.address, debezium.address, ['postgres'])
-    const transforms = await installPlugins(icebergTransforms.address)
+    const transforms = await installPlugins(icebergTransforms.address, javaHost.address.directory)
     const { file, put, putSource, read } = await startPipelineWorker({
       'plugin.path': `${transforms},${converters}`,
       'worker.plugin.timeout.ms': '60000',

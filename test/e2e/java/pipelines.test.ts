@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { startJavaConnect } from '../../env/java-connect.ts'
 import { compileJava } from '../../env/javac.ts'
 import { describeOn, real } from '../../env/real.ts'
+import { fetchFromJava } from '../../support/java-requests.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { openDisposableBroker, readRecords } from '../../support/topic.ts'
 import { until } from '../../support/until.ts'
@@ -95,7 +96,7 @@ async function runPipelines(url: string, name: string) {
   const dead = `${name}-dead`
   writeFileSync(input, LINES.map((line) => `${line}\n`).join(''))
   const put = async (connector: string, config: object) => {
-    const response = await fetch(`${url}/connectors/${connector}/config`, {
+    const response = await fetchFromJava(`${url}/connectors/${connector}/config`, {
       method: 'PUT',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(config),

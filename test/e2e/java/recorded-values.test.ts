@@ -72,7 +72,7 @@ describeOn([javaHost], 'the recorded values of Java’s data classes', () => {
     const items: ChainItem[] = json.map((text) => ({
       ...NO_BYTES,
       record: { ...EMPTY, value: null, valueSchema: null },
-      source: undefined,
+      origin: { topic: '', partition: 0, offset: 0 },
       value: text === null ? null : Buffer.from(text),
     }))
     const { outcomes } = await reading.apply(items)
@@ -86,7 +86,7 @@ describeOn([javaHost], 'the recorded values of Java’s data classes', () => {
   async function writeInJava(data: readonly SchemaAndValue[]): Promise<readonly (string | null)[]> {
     const items: ChainItem[] = data.map(({ schema, value }) => {
       const record = { ...EMPTY, value, valueSchema: schema }
-      return { ...NO_BYTES, record, source: { ...record, sourcePartition: {}, sourceOffset: {} } }
+      return { ...NO_BYTES, record, origin: { ...record, sourcePartition: {}, sourceOffset: {} } }
     })
     const { outcomes } = await writing.apply(items)
     return items.map(({ value }, at) => {
@@ -99,17 +99,17 @@ describeOn([javaHost], 'the recorded values of Java’s data classes', () => {
   async function echo(data: readonly SchemaAndValue[]): Promise<readonly SchemaAndValue[]> {
     const connection = await HostConnection.open(address, { timeoutMs: 10_000 })
     const body = await connection.request('data.echo', (writer) => {
-      writer.writeVarint(data.length)
+      writer.varint(data.length)
       for (const { schema, value } of data) {
-        writer.writeSchema(schema)
-        writer.writeValue(schema, value)
+        writer.schema(schema)
+        writer.value(schema, value)
       }
     })
     connection.close()
-    return Array.from({ length: body.readCount() }, () => {
-      body.readByte()
-      const schema = body.readSchema()
-      return { schema, value: body.readValue(schema) }
+    return Array.from({ length: body.varint() }, () => {
+      body.uint8()
+      const schema = body.schema()
+      return { schema, value: body.value(schema) }
     })
   }
 

@@ -162,6 +162,14 @@ describeOn([javaHost], 'a Java source', () => {
     expect(plugins.events('numbers').slice(-3)).toEqual(['record 10 at numbers-0@9', 'commit after 10', 'task stop'])
   })
 
+  it('cannot send records to a topic of a program', async () => {
+    const { create, request } = await startRecordingWorker()
+    await create('numbers', { 'connector.class': NUMBERS, topic: '_schemas', limit: '1' })
+    await until('the task to fail', { everyMs: 50, timeoutMs: 120_000 }, async () =>
+      (await request('GET', '/connectors/numbers/status')).text.includes("may not write to the topic '_schemas'"),
+    )
+  })
+
   it('may return the same list again, and gets the position of each record', async () => {
     const { plugins, create, untilEvent } = await startRecordingWorker()
     const config = { 'connector.class': NUMBERS, topic: 'numbers', limit: '200', 'reuses.list': 'true' }

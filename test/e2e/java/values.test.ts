@@ -45,16 +45,16 @@ describeOn([javaHost], 'values that cross to a Java host and back', () => {
 
   async function echo(sent: readonly Data[]): Promise<readonly Data[]> {
     const body = await connection.request('data.echo', (writer) => {
-      writer.writeVarint(sent.length)
+      writer.varint(sent.length)
       for (const { schema, value } of sent) {
-        writer.writeSchema(schema)
-        writer.writeValue(schema, value)
+        writer.schema(schema)
+        writer.value(schema, value)
       }
     })
-    return Array.from({ length: body.readCount() }, () => {
-      if (body.readByte() !== 0) throw new Error('the host could not echo a value')
-      const schema = body.readSchema()
-      return { schema, value: body.readValue(schema) }
+    return Array.from({ length: body.varint() }, () => {
+      if (body.uint8() !== 0) throw new Error('the host could not echo a value')
+      const schema = body.schema()
+      return { schema, value: body.value(schema) }
     })
   }
 

@@ -4,6 +4,7 @@ import { ALLOWANCES, EXTRA_EVENTS } from '../../support/cdc/allowances.ts'
 import { startDebeziumWorker, startWeirWorker } from '../../support/cdc/cdc-workers.ts'
 import { PROFILES } from '../../support/cdc/connector-profiles.ts'
 import { EventComparison } from '../../support/cdc/event-comparison.ts'
+import { OLDER_CHANGES, runOlderChanges } from '../../support/cdc/older-changes.ts'
 import { OPERATION_SETUP, operationPhases } from '../../support/cdc/operations.ts'
 import { RANDOM_SETUP, randomTransactions } from '../../support/cdc/random-transactions.ts'
 import { EVOLVING_SETUP, schemaChangePhases } from '../../support/cdc/schema-changes.ts'
@@ -46,6 +47,21 @@ describeOn([kafka, java, debezium, postgres], 'PostgresCdcSource beside Debezium
     const differences = await run.differences(comparison)
     if (differences.length > 0) throw new Error(`${differences.length} topics differ\n${differences.join('\n')}`)
     if (IS_COMPLETE && !IS_BASELINE) expect(comparison.unused(), 'allowances that are not needed').toEqual([])
+  })
+
+  it('reads changes that are older than its first start, with the events that are written down', async () => {
+    const database = await startSourceDatabase({ max_replication_slots: '20', max_wal_senders: '20' })
+    const { bootstrap } = kafka.address
+    const workers = [await startWeirWorker(bootstrap), await startDebeziumWorker(bootstrap, debezium.address)]
+    const found: object[] = []
+    const expected: object[] = []
+    for (const one of OLDER_CHANGES) {
+      const events = await runOlderChanges({ bootstrap, database, workers }, one)
+      const { name, events: ofWeir, eventsOfDebezium = ofWeir } = one
+      found.push({ name, ...Object.fromEntries(events) })
+      expected.push({ name, Weir: ofWeir, Debezium: eventsOfDebezium })
+    }
+    expect(found).toEqual(expected)
   })
 
   it.each(IS_COMPLETE ? [SNAPSHOT_MODE_CASES] : [])(

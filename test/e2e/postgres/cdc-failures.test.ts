@@ -3,15 +3,7 @@ import type { Position, SourceRecord } from '../../../src/sdk/index.ts'
 import { freePort } from '../../env/ports.ts'
 import { type Postgres, startPostgres } from '../../env/postgres.ts'
 import { describeOn, real } from '../../env/real.ts'
-import {
-  failureOf,
-  lastOffset,
-  PARTITION,
-  shownEvents,
-  slotOf,
-  startCdcSource,
-  untilSlotIsFree,
-} from '../../support/cdc-source.ts'
+import { failureOf, lastOffset, PARTITION, shownEvents, slotOf, startCdcSource } from '../../support/cdc-source.ts'
 import { createDatabase, type Database } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
@@ -51,7 +43,6 @@ describeOn([postgres], 'the PostgreSQL CDC source that would lose changes', () =
     const db = await database()
     await db.run(ORDERS)
     const offset = await captureOne(db, 1)
-    await untilSlotIsFree(db)
     await db.run(`SELECT pg_drop_replication_slot('${slotOf(db)}')`)
     const error = await failureOf(startCdcSource(db, { offset }))
     expect(error).not.toMatchObject({ code: 'retriable' })
@@ -66,7 +57,6 @@ describeOn([postgres], 'the PostgreSQL CDC source that would lose changes', () =
     const db = await database()
     await db.run(ORDERS)
     const offset = await captureOne(db, 1)
-    await untilSlotIsFree(db)
     await db.run('INSERT INTO orders VALUES (2)')
     await db.run(`SELECT pg_replication_slot_advance('${slotOf(db)}', pg_current_wal_lsn())`)
     const error = await failureOf(startCdcSource(db, { offset }))
@@ -86,7 +76,6 @@ describeOn([postgres], 'the PostgreSQL CDC source that would lose changes', () =
     })
     await db.run(`${ORDERS}; CREATE TABLE noise (text text)`)
     const offset = await captureOne(db, 1)
-    await untilSlotIsFree(db)
     await until('the slot to be invalidated', WAIT, async () => {
       await db.run(
         "INSERT INTO noise SELECT repeat('x', 1000) FROM generate_series(1, 20000); SELECT pg_switch_wal(); CHECKPOINT",
@@ -155,7 +144,7 @@ describeOn([postgres], 'the PostgreSQL CDC source whose server fails', () => {
     const writer = await db.client()
     onTestFinished(() => writer.end())
     await writer.query('BEGIN; INSERT INTO orders VALUES (1)')
-    const first = await startCdcSource(db, { isAwaited: false })
+    const first = await startCdcSource(db, { isAwaited: false, freesSlot: false })
     const ended = failureOf(first)
     const creating = 'SELECT FROM pg_replication_slots WHERE slot_name = $1 AND confirmed_flush_lsn IS NULL'
     await until('the slot to be created', WAIT, async () => (await db.run(creating, [slotOf(db)])).length > 0)

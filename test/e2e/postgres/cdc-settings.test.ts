@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { type Postgres, startPostgres } from '../../env/postgres.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { failureOf, PREFIX, shownEvents, slotOf, startCdcSource, untilSlotIsFree } from '../../support/cdc-source.ts'
+import { failureOf, PREFIX, shownEvents, slotOf, startCdcSource } from '../../support/cdc-source.ts'
 import { createDatabase, type Database } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
@@ -133,7 +133,6 @@ describeOn([postgres], 'settings of the PostgreSQL CDC source', () => {
     const db = await database('CREATE TABLE a (id int PRIMARY KEY); INSERT INTO a VALUES (1)')
     // The creation of a slot would wait for the transaction.
     await (await startCdcSource(db)).stop()
-    await untilSlotIsFree(db)
     const other = await db.client()
     await other.query('BEGIN; LOCK TABLE a IN ACCESS EXCLUSIVE MODE')
     const config = { 'snapshot.mode': 'initial', 'snapshot.locking.mode': 'shared', 'snapshot.lock.timeout.ms': '100' }

@@ -2,7 +2,15 @@ import { afterAll, expect, it } from 'vitest'
 import { parseLsn } from '../../../src/plugins/connectors/postgres/cdc/replication/lsn.ts'
 import { startPostgres } from '../../env/postgres.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { cdcConfigOf, lastOffset, PARTITION, shownEvents, startCdcSource } from '../../support/cdc-source.ts'
+import {
+  cdcConfigOf,
+  failureOf,
+  lastOffset,
+  PARTITION,
+  PREFIX,
+  shownEvents,
+  startCdcSource,
+} from '../../support/cdc-source.ts'
 import { createDatabase, type Database } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
@@ -198,6 +206,46 @@ describeOn([postgres], 'the PostgreSQL CDC source', () => {
       ['id', 'price'],
     ])
     expect(records.at(-1)?.value).toMatchObject({ after: { id: 5, price: 'x' } })
+  })
+
+  it('writes whole keys of changes that are older than the names of their columns', async () => {
+    const db = await database()
+    await db.run(`CREATE TABLE full_key (tenant int, id int, note text, PRIMARY KEY (id, tenant));
+      CREATE TABLE sent_key (tenant int, id int, note text, PRIMARY KEY (id, tenant));
+      ALTER TABLE full_key REPLICA IDENTITY FULL; ALTER TABLE full_key ADD gone int; ALTER TABLE full_key DROP gone`)
+    const first = await startCdcSource(db)
+    await first.stop()
+    await db.run("INSERT INTO full_key VALUES (1, 2, 'a'); INSERT INTO sent_key VALUES (1, 2, 'a')")
+    for (const table of ['full_key', 'sent_key']) {
+      await db.run(`ALTER TABLE ${table} RENAME tenant TO customer; ALTER TABLE ${table} ADD more int;
+        INSERT INTO ${table} VALUES (3, 4, 'b')`)
+    }
+    const source = await startCdcSource(db, { isAwaited: false })
+    const records = await source.take(4)
+    expect(records.map(({ topic, key }) => [topic, JSON.stringify(key)])).toEqual([
+      [`${PREFIX}.public.full_key`, '{"id":2,"tenant":1}'],
+      [`${PREFIX}.public.sent_key`, '{"id":2,"tenant":1}'],
+      [`${PREFIX}.public.full_key`, '{"id":4,"customer":3}'],
+      [`${PREFIX}.public.sent_key`, '{"id":4,"customer":3}'],
+    ])
+  })
+
+  it('stops at a change of which the key is not known, and continues with the columns of message.key.columns', async () => {
+    const db = await database()
+    await db.run(`CREATE TABLE moved (tenant int, id int, PRIMARY KEY (id, tenant)); ALTER TABLE moved REPLICA IDENTITY FULL;
+      CREATE TABLE other (LIKE moved); ALTER TABLE other REPLICA IDENTITY FULL`)
+    await (await startCdcSource(db)).stop()
+    for (const table of ['moved', 'other']) {
+      await db.run(`INSERT INTO ${table} VALUES (1, 2); ALTER TABLE ${table} DROP tenant; ALTER TABLE ${table} ADD area int DEFAULT 7;
+        ALTER TABLE ${table} ADD PRIMARY KEY (id, area)`)
+    }
+    const config = { 'table.include.list': 'public.moved' }
+    expect((await failureOf(startCdcSource(db, { config, isAwaited: false }))).message).toMatch(
+      /^the key of public\.moved is not known: its column area .* the columns tenant, id\. Set message\.key\.columns=public\.moved:/,
+    )
+    const keys = { ...config, 'message.key.columns': 'public.moved:id,tenant' }
+    const source = await startCdcSource(db, { config: keys, isAwaited: false })
+    expect((await source.take(1))[0]?.key).toEqual({ id: 2, tenant: 1 })
   })
 
   it('reads values as they are, whatever text formats the database is set to', async () => {

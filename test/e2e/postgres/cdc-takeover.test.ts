@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it, onTestFinished } from 'vitest'
-import { createWorkerClient, type WorkerClient } from '../../../src/clients/worker-client.ts'
+import type { WorkerClient } from '../../../src/clients/worker-client.ts'
 import { startJavaConnect } from '../../env/java-connect.ts'
 import { describeOn, real } from '../../env/real.ts'
 import type { Database } from '../../support/database.ts'
 import { parseJson, postgresSource, readTopic, startSourceDatabase } from '../../support/debezium.ts'
+import { createJavaClient } from '../../support/java-requests.ts'
 import { LEDGER_SETUP, LedgerWriter, lastRows, rowAfter } from '../../support/ledger-writer.ts'
 import { openDisposableBroker } from '../../support/topic.ts'
 import { until } from '../../support/until.ts'
@@ -170,7 +171,7 @@ async function startDebezium(groupId: string): Promise<Worker> {
   const plugins = { 'debezium-connector-postgres': debezium.address.postgres }
   const worker = await startJavaConnect({ bootstrap, groupId, plugins, properties: SETTINGS })
   onTestFinished(() => worker.stop())
-  return { client: createWorkerClient({ url: worker.url }), kill: () => worker.kill() }
+  return { client: createJavaClient(worker.url), kill: () => worker.kill() }
 }
 
 async function startWeir(groupId: string): Promise<Worker> {
@@ -181,7 +182,7 @@ async function startWeir(groupId: string): Promise<Worker> {
     settings: { ...SETTINGS, 'worker.thread.blocked.max.ms': '60000' },
   })
   onTestFinished(() => worker.kill())
-  return { client: createWorkerClient({ url: worker.url }), kill: () => worker.kill() }
+  return { client: createJavaClient(worker.url), kill: () => worker.kill() }
 }
 
 /** Kills a worker, and waits until the group has removed it: a worker of the other kind cannot join before. */

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { createWorkerClient } from '../../../src/clients/worker-client.ts'
+import type { TaskLog } from '../../../src/sdk/index.ts'
 import { freePort } from '../../env/ports.ts'
 import { type Postgres, startPostgres } from '../../env/postgres.ts'
 import { describeOn, real } from '../../env/real.ts'
@@ -11,6 +12,8 @@ import { startTestWorker } from '../../support/worker.ts'
 const postgres = await real('postgres')
 
 let shared: Promise<Postgres> | undefined
+let starts = 0
+const SILENT: TaskLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 async function database(): Promise<Database> {
   shared ??= startPostgres({ wal_level: 'logical' })
@@ -123,5 +126,27 @@ describeOn([postgres], 'the validation of a PostgreSQL CDC source', () => {
     expect(await errorsOf(renamed)).toEqual([
       expect.stringMatching(/^database\.user: the role streams_\w+ may not read the existing rows of public\.orders; /),
     ])
+  })
+  it('warns at the start of row-level security that hides rows from the snapshot, unless the role bypasses it', async () => {
+    const db = await database()
+    const role = `hidden_${db.name}`
+    await db.run(`CREATE ROLE ${role} LOGIN REPLICATION PASSWORD 'x'; GRANT SELECT ON orders TO ${role};
+      ALTER TABLE orders ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON orders USING (id < 2); INSERT INTO orders VALUES (1), (2);
+      CREATE PUBLICATION dbz_publication FOR ALL TABLES`)
+    const config = { 'database.user': role, 'database.password': 'x', 'snapshot.mode': 'initial' }
+    const start = async () => {
+      const warnings: string[] = []
+      const log = { ...SILENT, warn: (_: object, message: string) => void warnings.push(message) }
+      const slot = `${db.name.slice(0, 50)}_${starts++}`
+      const source = await startCdcSource(db, { config: { ...config, 'slot.name': slot }, log, isAwaited: false })
+      const rows = (await source.nextBatch()).length
+      return { rows, warnings: warnings.filter((message) => message.includes('row-level security')) }
+    }
+    expect(await start()).toEqual({
+      rows: 1,
+      warnings: [expect.stringContaining(`the role ${role}, so a snapshot misses`)],
+    })
+    await db.run(`ALTER ROLE ${role} BYPASSRLS`)
+    expect(await start()).toEqual({ rows: 2, warnings: [] })
   })
 })

@@ -226,24 +226,29 @@ describe('damaged Avro data', () => {
   const PAIR = { type: 'record', name: 'Pair', fields: ['a', 'b'].map((name) => ({ name, type: ['null', 'Empty'] })) }
 
   it.each<[string, unknown, Buffer, string]>([
-    ['an int beyond 32 bits', 'int', varints(2n ** 31n), 'a number has more than 32 bits'],
-    ['a long of 11 bytes', 'long', Buffer.alloc(11, 255), 'a number has more than 64 bits'],
-    ['a long beyond 64 bits', 'long', Buffer.from([...Array(9).fill(255), 2]), 'a number has more than 64 bits'],
-    ['a boolean of 2', 'boolean', Buffer.of(2), 'a boolean is neither 0 nor 1'],
-    ['a text of negative length', 'string', varints(-1), 'a length is negative: -1'],
-    ['a text that is longer than the data', 'string', varints(2n ** 40n), 'truncated data'],
-    ['a branch that does not exist', ['null', 'int'], varints(2), 'an index of 2 for 2 values'],
-    ['a symbol that does not exist', { type: 'enum', name: 'E', symbols: ['A'] }, varints(-1), 'an index of -1 for 1'],
-    ['an array of 2^40 texts', array('string'), varints(2n ** 40n, 0, 0), 'truncated data'],
-    ['a map of 2^40 ints', map('int'), varints(2n ** 40n, 0, 0), 'truncated data'],
-    ['an array of 2^40 nulls', array('null'), varints(2n ** 40n, 0), 'too many values that have no bytes'],
-    ['2^40 empty records', array(EMPTY), varints(-(2n ** 40n), 0, 0), 'too many values that have no bytes'],
-    ['2^40 records of nulls', [EMPTY, array(PAIR)], varints(1, 2n ** 40n, 0, 0, 0, 0, 0), 'truncated data'],
-    ['an array with a wrong size', array('int'), varints(-1, 5, 7, 0), 'a block has another size than it claims'],
-    ['data after the value', 'int', varints(1, 2), 'trailing data'],
+    ['an int beyond 32 bits', 'int', varints(2n ** 31n), 'has a number of more than 32 bits'],
+    ['a long of 11 bytes', 'long', Buffer.alloc(11, 255), 'has a number of more than 64 bits'],
+    ['a long beyond 64 bits', 'long', Buffer.from([...Array(9).fill(255), 2]), 'has a number of more than 64 bits'],
+    ['a boolean of 2', 'boolean', Buffer.of(2), 'has a boolean that is neither 0 nor 1'],
+    ['a text of negative length', 'string', varints(-1), 'has the length -1'],
+    ['a text that is longer than the data', 'string', varints(2n ** 40n), 'is truncated'],
+    ['a branch that does not exist', ['null', 'int'], varints(2), 'has an index of 2 for 2 values'],
+    [
+      'a symbol that does not exist',
+      { type: 'enum', name: 'E', symbols: ['A'] },
+      varints(-1),
+      'has an index of -1 for 1',
+    ],
+    ['an array of 2^40 texts', array('string'), varints(2n ** 40n, 0, 0), 'is truncated'],
+    ['a map of 2^40 ints', map('int'), varints(2n ** 40n, 0, 0), 'is truncated'],
+    ['an array of 2^40 nulls', array('null'), varints(2n ** 40n, 0), 'has too many values without bytes'],
+    ['2^40 empty records', array(EMPTY), varints(-(2n ** 40n), 0, 0), 'has too many values without bytes'],
+    ['2^40 records of nulls', [EMPTY, array(PAIR)], varints(1, 2n ** 40n, 0, 0, 0, 0, 0), 'is truncated'],
+    ['an array with a wrong size', array('int'), varints(-1, 5, 7, 0), 'has a block of another size than it claims'],
+    ['data after the value', 'int', varints(1, 2), 'has 1 bytes after its end'],
   ])('is rejected: %s', (_, schema, bytes, problem) => {
     const { decode } = avroCodec(schemaOf(schema))
-    expect(() => decode(bytes)).toThrow(`the bytes are not valid for their schema: ${problem}`)
+    expect(() => decode(bytes)).toThrow(`the bytes are not valid for their schema: the data ${problem}`)
   })
 
   it('is reported for a block with a wrong size, also in a field that the reader schema does not have', () => {

@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { jsonSchemaChanges } from '../../../src/formats/json/compatibility.ts'
 import { loadJsonSchema } from '../../../src/formats/json/load-json-schema.ts'
 import type { Policy } from '../../../src/formats/json/schema-change.ts'
+import { SchemaLocation } from '../../../src/formats/json/schema-location.ts'
 import type { PlainJson } from '../../../src/formats/json/schema-model.ts'
 
+const modelOf = (schema: PlainJson) => loadJsonSchema(SchemaLocation.ofDocument(schema))
+
 const between = (original: PlainJson, update: PlainJson, policy: Policy = 'STRICT') =>
-  jsonSchemaChanges(loadJsonSchema(original), loadJsonSchema(update), policy).map(
-    ({ type, path }) => `${type} #/${path}`,
-  )
+  jsonSchemaChanges(modelOf(original), modelOf(update), policy).map(({ type, path }) => `${type} #/${path}`)
 
 const closed = (properties: PlainJson, more: object = {}): PlainJson => ({
   type: 'object',

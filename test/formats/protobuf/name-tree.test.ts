@@ -60,9 +60,7 @@ it('a table resolves types and extensions of a file and its imports', () => {
   ])
   expect(table.find('M', ['a', 'c'])).toMatchObject({ packageName: 'a.c', origin: 'file' })
   expect(table.find('.a.b.D', [])).toMatchObject({ packageName: 'a.b', origin: { subject: 'd', version: 1 } })
-  expect([table.extensionName('i', ['a', 'c', 'M']), table.extensionName('b.o', ['a', 'c'])]).toEqual([
-    'a.c.M.i',
-    'a.b.o',
-  ])
-  expect(table.extension('a.c.M.i')?.tag).toBe(2)
+  const extension = (name: string, ...scope: string[]) => table.extension(name, scope)
+  expect([extension('i', 'a', 'c', 'M')?.fullName, extension('b.o', 'a', 'c')?.fullName]).toEqual(['a.c.M.i', 'a.b.o'])
+  expect(extension('.a.c.M.i')?.field.tag).toBe(2)
 })

@@ -41,6 +41,70 @@ describe('normalizing a .proto file', () => {
     expect(normal(text, descriptor)).toContain('option (p.o) = {\n  a: 1,\n  b: 16\n};\n')
   })
 
+  const OPTIONS = `syntax = "proto2"; package o; import "google/protobuf/descriptor.proto";
+    message O {
+      optional O one = 1; repeated O many = 2; repeated string texts = 3; map<string, int32> counts = 4;
+      oneof choice { int32 a = 5; O b = 6; } optional group G = 7 { optional int32 x = 1; } extensions 100 to 200;
+    }
+    extend O { optional bool flag = 100; repeated string marks = 101; }
+    extend google.protobuf.FileOptions { optional O file = 50000; repeated string all = 50001; }`
+  const DESCRIPTOR = 'package google.protobuf; message FileOptions {}'
+  const optionsOf = (text: string) => {
+    const [, options] = /^(?:import [^\n]*\n|\n)*([\s\S]*)$/.exec(normal(text, OPTIONS, DESCRIPTOR)) ?? []
+    return options?.replace(/\s+/g, ' ').trim()
+  }
+
+  it.each([
+    [
+      'option (o.file).texts = "a"; option (o.file).texts = "b"; option (o.file).texts = "a";',
+      'texts: [ "a", "b", "a" ]',
+    ],
+    ['option (o.file) = { texts: "a" }; option (o.file).texts = "b";', 'texts: [ "a", "b" ]'],
+    ['option (o.file).many = { a: 1 }; option (o.file).many = { a: 1, texts: [] };', 'many: [ { a: 1 }, { a: 1 } ]'],
+    [
+      'option (o.file).counts = { key: "b", value: 0x10 }; option (o.file).counts = { key: "a" value: 1 };',
+      'counts: [ { key: "b", value: 16 }, { key: "a", value: 1 } ]',
+    ],
+    [
+      'option (o.file).one.texts = "b"; option (o.file).one.one.a = 1; option (o.file).one.texts = "a";',
+      'one: { one: { a: 1 }, texts: [ "b", "a" ] }',
+    ],
+    [
+      'option (o.file).(o.flag) = true; option (o.file).one.(o.marks) = "m";',
+      '[o.flag]: true, one: { [o.marks]: "m" }',
+    ],
+    ['option (o.file) = { [marks]: "a" [o.marks]: "b" };', '[o.marks]: [ "a", "b" ]'],
+    ['option (o.file).a = 1; option (o.file).b.a = 2;', 'b: { a: 2 }'],
+    ['option (o.file).g.x = 1;', 'G: { x: 1 }'],
+  ])('keeps each value of an option: %s', (text, merged) => {
+    expect(optionsOf(text)).toBe(`option (o.file) = { ${merged} };`)
+    expect(optionsOf(`option (o.file) = { ${merged} };`)).toBe(`option (o.file) = { ${merged} };`)
+  })
+
+  it('keeps each statement of a repeated option, and a oneof that has groups only', () => {
+    expect(optionsOf('option (o.all) = "b"; option (.o.all) = "a"; option (o.all) = "b";')).toBe(
+      'option (o.all) = "b"; option (o.all) = "a"; option (o.all) = "b";',
+    )
+    const text = 'message M { oneof o { group G = 2 { optional int32 x = 1; } } optional G other = 1; }'
+    expect(normal(text)).toContain('group G = 2 {')
+  })
+
+  it.each([
+    ['0x10', '16'],
+    ['-0x7F', '-127'],
+    ['017', '15'],
+    ['0xFFFFFFFFFFFFFFFF', '18446744073709551615'],
+    ['9007199254740993', '9007199254740993'],
+    ['1.50', '1.5'],
+    ['1e3', '1000'],
+    ['-0.0', '-0.0'],
+    ['0.0001', '0.0001'],
+    ['-inf', '-inf'],
+  ])('converts the number %s to %s', (written, decimal) => {
+    expect(optionsOf(`option (p) = ${written};`)).toBe(`option (p) = ${decimal};`)
+    expect(normal(`message M { optional double d = 1 [default = ${written}]; }`)).toContain(`[default = ${decimal}]`)
+  })
+
   it('does not change a normalized file', () => {
     const once = normal('package p; message M { optional M m = 1; extensions 4 to max; }')
     expect(normal(once)).toBe(once)

@@ -118,6 +118,10 @@ message M {
 
 extend google.protobuf.FieldOptions {
   optional bool secret = 50000;
+
+  repeated group Marks = 50001 {
+    optional int32 z = 1;
+  }
 }
 `
     expect(print(text)).toBe(text)
@@ -135,6 +139,59 @@ extend google.protobuf.FieldOptions {
   })
 
   it.each([
+    'A.B\n.C c = 1;',
+    'A // x\n .B/* y */.C c = 1;',
+    'repeated A\t.B\r\n.C c = 1;',
+    'A . B . C c = 1;',
+    '.p\n.A .B.C c = 1;',
+    'map < string , A\n.B .C > c = 1;',
+    'oneof o { A\n.B.C c = 1; }',
+  ])('accepts the name of a type with a break before a dot: %s', (field) => {
+    const text = print(`syntax = "proto3"; package p; message M { ${field} }`)
+    expect(text).toMatch(/(^| |\.)A\.B\.C[ >]/m)
+    expect(print(text)).toBe(text)
+  })
+
+  it('accepts the types of a method with breaks before dots', () => {
+    const text = print('service S { rpc Get (stream\n.p\n.A) returns (A .B); rpc Put (stream) returns (stream .A); }')
+    expect(text).toContain('rpc Get (stream .p.A) returns (A.B);')
+    expect(text).toContain('rpc Put (stream) returns (stream .A);')
+  })
+
+  // As Confluent's registry does (Wire 6.4.5). Compilers accept them.
+  it.each([
+    'message M { A. B c = 1; }',
+    'message M { A.\nB c = 1; }',
+    'package p\n.q;',
+    'package p.\nq;',
+    'extend A\n.B { optional int32 x = 1; }',
+    'option (p\n.o) = 1;',
+    'option features\n.x = 1;',
+  ])('rejects a break after a dot, and in other names: %j', (text) => {
+    expect(() => parseProto(text)).toThrow('expected')
+  })
+
+  it('reads extensions within the name of an option, with blanks around the dots', () => {
+    const field =
+      'int32 a = 1 [(x.field).string.(x.datetime) = true, (a) . b\n.c.( d.e ) = 2, features.(pb.cpp).string_type = VIEW];'
+    expect(print(`message M { ${field} }`)).toContain(`int32 a = 1 [
+    (x.field).string.(x.datetime) = true,
+    (a).b.c.(d.e) = 2,
+    features.(pb.cpp).string_type = VIEW
+  ];`)
+  })
+
+  it('keeps the bytes of a string, and prints those that are no UTF-8 with escapes', () => {
+    const value = (literal: string) => /= (".*");/.exec(print(`option (o) = ${literal};`))?.[1]
+    expect([value('"\\xff\\0a"'), value('"\\303" "\\251\\u00e9\\U0001F600"'), value("'\\xf0\\x28'")]).toEqual([
+      '"\\377\\000a"',
+      '"éé😀"',
+      '"\\360("',
+    ])
+    expect(print('message M { optional bytes b = 1 [default = "abc"]; }')).toContain('[default = "abc"]')
+  })
+
+  it.each([
     ['syntax = "proto4";', "1:10: expected the syntax 'proto2' or 'proto3', found 'proto4'"],
     ['message M {\n  int32 a 1;\n}', "2:11: expected '=', found '1'"],
     ['message M {', "1:12: expected '}', found the end of the file"],
@@ -144,7 +201,11 @@ extend google.protobuf.FieldOptions {
     ['message M { int32 a = 99999999999; }', 'expected a field number'],
     ['enum E { A = 2147483648; }', '1:14: expected a number'],
     ['message M { optional group G = 1 { optional group H = 2 {} } }', '1:36: a group cannot contain a group'],
-    ['extend M { optional group G = 1 {} }', '1:12: the fields of an extension cannot contain a group'],
+    ['edition = "2023";', '1:1: editions are not supported'],
+    ['option (a)..b = 1;', '1:11: expected an option name'],
+    ['option (a).b.(c = 1;', "expected ')'"],
+    ['option (a).b. = 1;', 'expected an option name'],
+    ['option features. b = 1;', 'expected an option name'],
     ['import "a', 'a string is not closed on its line'],
     ['hello', 'expected syntax, package, import'],
     ['message M {'.repeat(200), 'nested deeper than 100'],

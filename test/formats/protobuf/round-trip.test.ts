@@ -5,7 +5,7 @@ import { printProto } from '../../../src/formats/protobuf/printer.ts'
 import { propertyRuns } from '../../support/property-seed.ts'
 import { protoFile } from '../../support/proto-files.ts'
 
-it('parseProto(printProto(file)) returns the same file for random files', () => {
+it('parseProto(printProto(file)) returns the same file for random files', { tags: ['slow'] }, () => {
   fc.assert(
     fc.property(protoFile, (file) => {
       expect(parseProto(printProto(file))).toEqual(file)

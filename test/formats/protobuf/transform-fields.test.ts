@@ -26,7 +26,7 @@ function run(value: object, change: (value: unknown) => unknown) {
   const result = transformProtobufFields(
     messages.descriptor(messages.find()),
     value,
-    messages.fieldTags(),
+    messages.tagsByName(),
     transform,
   ) as Record<string, unknown>
   return { seen, result }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { packageVersion } from '../../../src/common/package-version.ts'
-import { workerOpenApiDocument } from '../../../src/worker/openapi/document.ts'
-import { createResponseChecks } from '../../support/openapi.ts'
+import { checkAnswer } from '../../support/worker-openapi.ts'
 import { type Allowance, ANSWERS, RECORDS } from './allowances.ts'
 import { type Answer, ask } from './asking.ts'
 import { type Exchange, exchanges, type TopicRecord, type TopicStep, topicSteps } from './recording.ts'
@@ -13,7 +12,6 @@ const VERSION = '4.3.1'
 const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 /** Methods that OpenAPI cannot describe, or to which the server itself responds. */
 const BEYOND_THE_DOCUMENT: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'TRACE', 'PROPFIND'])
-const { checkAnswer } = createResponseChecks(workerOpenApiDocument('0.0.0'))
 /** The replay stops after this number of differences. */
 const DIFFERENCES_MAX = 10
 

@@ -4,7 +4,7 @@ import { jsonReader, parseExact } from '../../../src/java-compat/json/connect-js
 import { BYTES, decimal } from '../../../src/sdk/index.ts'
 
 describe('parseExact', () => {
-  it('keeps integers of any length exact, wherever they are in the text', () => {
+  it('keeps integers of any length exact, wherever they are in the text', { tags: ['slow'] }, () => {
     for (let before = 0; before < 40; before++) {
       for (let digits = 1; digits < 40; digits++) {
         const literal = '1234567890'.repeat(4).slice(0, digits)

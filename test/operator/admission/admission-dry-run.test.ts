@@ -208,9 +208,12 @@ describe('the admission of a RegistryMode', () => {
   })
 })
 
-it('denies an object that does not match the current definition, with all errors', async () => {
-  expect(await propose('Subject', 'orders', { schema: '"int"', schemata: 1 })).toMatchObject({
+it('denies an object that this version cannot read, with all errors, and ignores fields of a newer definition', async () => {
+  const newer = { schema: '"int"', schemata: 1, schemaType: 'XML', normalize: 'yes' }
+  expect(await propose('Subject', 'orders', newer)).toMatchObject({
     allowed: false,
-    message: expect.stringContaining('spec.schemata: unknown field'),
+    reason: 'ConfigInvalid',
+    message: expect.stringMatching(/^spec.schemaType: 'XML' is not allowed;.*; spec.normalize: /),
   })
+  expect(await propose('Subject', 'orders', { schema: '"int"', schemata: 1 })).toEqual(FINE)
 })

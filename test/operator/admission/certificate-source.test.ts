@@ -19,7 +19,7 @@ function replica(api: FakeSecrets, clock: FakeClock) {
   })
 }
 
-it('is created by the first replica, and shared by all', async () => {
+it('is created by the first replica, and shared by all', { tags: ['slow'] }, async () => {
   const [api, clock] = [new FakeSecrets(), new FakeClock()]
   const [one, other] = [replica(api, clock), replica(api, clock)]
   let first: unknown

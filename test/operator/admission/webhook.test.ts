@@ -57,7 +57,7 @@ function serve(options: Partial<WebhookOptions> = {}, failure?: Error, hasRegist
 
 const portOf = (url = '') => Number(new URL(url).port)
 
-it('registers its address, its CA and its rules with the API server', async () => {
+it('registers its address, its CA and its rules with the API server', { tags: ['slow'] }, async () => {
   const { applied } = serve()
   const { name, url, ca, namespaceSelector } = await applied(1)
   expect([name, url]).toEqual(['weir-shop', expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+\/admission$/)])

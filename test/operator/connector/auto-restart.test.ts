@@ -33,6 +33,20 @@ describe('automatic restarts', () => {
     expect(readiness(key)).toBe('Stalled/AutoRestartExhausted')
   })
 
+  it('are reported in a message of bounded length that still has the time of the next one', async () => {
+    const key = cluster.apply('Connector', 'orders', datagen)
+    const { reconcile, settle, condition } = operator()
+    await settle(key)
+    worker.failTask('orders', 0, `java.lang.RuntimeException: ${'é'.repeat(100_000)}`)
+    await reconcile(key)
+    const message = condition(key, 'Ready')?.message ?? ''
+    expect(message).toMatch(/^task 0 failed: é+…; restart 1 at \d\d:\d\d:\d\d UTC$/)
+    expect(Buffer.byteLength(message)).toBeLessThan(1_200)
+    await clock.advance(13_000)
+    await reconcile(key)
+    expect(cluster.get(key)?.status.autoRestart?.lastRestartReason).toMatch(/^task 0 failed: é+…$/)
+  })
+
   it('start counting again when the spec changes', async () => {
     const autoRestart = { maxRestarts: 1, initialBackoff: '10s' }
     const key = cluster.apply('Connector', 'orders', { ...datagen, autoRestart })

@@ -194,6 +194,15 @@ describe('a configuration that the worker rejects', () => {
     expect(worker.writes).toEqual([])
   })
 
+  it('is created with the next observation of the worker after its class was installed', async () => {
+    const key = cluster.apply('Connector', 'orders', { class: 'Installed' })
+    const { reconcile, settle, readiness } = operator()
+    expect(await reconcile(key)).toEqual({ afterMs: 30_000 })
+    worker.classes.add('Installed')
+    await settle(key)
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
+  })
+
   it('is validated separately only after the rejection, to find the invalid keys', async () => {
     const { settle, condition } = operator()
     const key = cluster.apply('Connector', 'orders', datagen)

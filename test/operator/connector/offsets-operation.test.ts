@@ -111,6 +111,28 @@ describe('offsets in a ConfigMap', () => {
     expect(cluster.get(key)?.status.lastHandledOffsetsExport).toBe('1')
   })
 
+  it('are exported without indentation if they are many, and never in part', { tags: ['slow'] }, async () => {
+    const spec = { ...datagen, offsets: { export: { configMapRef: { name: 'saved' } } } }
+    const key = cluster.apply('Connector', 'orders', spec)
+    const { settle, readiness, condition } = operator()
+    await settle(key)
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ partition: { file: `orders-${at}` }, offset: { position: at } }))
+    const exportNow = async (count: number, token: string) => {
+      worker.connectors.get('orders')!.offsets = many(count)
+      cluster.apply('Connector', 'orders', spec, { 'weir.dev/offsets-export-requested-at': token })
+      await settle(key)
+    }
+    await exportNow(15_000, '1')
+    expect(saved()).toEqual({ offsets: many(15_000) })
+    await exportNow(20_000, '2')
+    expect(saved()).toEqual({ offsets: many(15_000) })
+    expect(readiness(key)).toBe('Stalled/OffsetsRejected')
+    expect(condition(key, 'Ready')?.message).toMatch(
+      /^the 20000 offsets of connector orders have \d+ bytes, and a ConfigMap holds at most 1048576: ConfigMap saved is left as it was/,
+    )
+  })
+
   it('are not written to a ConfigMap that another field manager owns', async () => {
     cluster.foreignConfigMaps.add('default/saved')
     const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: EXPORT })

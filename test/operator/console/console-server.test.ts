@@ -1,51 +1,12 @@
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { ApiError, type KubernetesApi } from '../../../src/clients/kubernetes/kubernetes-api.ts'
-import { silentLogger } from '../../../src/common/logging/logger.ts'
+import { describe, expect, it } from 'vitest'
 import { issueCertificate } from '../../../src/operator/admission/issue-certificate.ts'
-import { kubernetesViewers } from '../../../src/operator/console/viewer.ts'
-import { startConsole } from '../../../src/operator/console-server.ts'
-import type { RuntimesConfig } from '../../../src/operator/runtimes.ts'
-import { RUNTIME_DEFAULTS } from '../../../src/operator/runtimes.ts'
-import { FakeClock } from '../../support/fake-clock.ts'
-import { FakeCluster } from '../../support/fake-cluster.ts'
+import { startTestConsole } from '../../support/operator-console.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { until } from '../../support/until.ts'
-
-/** What users may do, as `verb plural namespace`; all namespaces are an empty one. */
-const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
-  admin: [
-    ...['list connectors ', 'list subjects ', 'list registrymodes ', 'update connectors ', 'update subjects '],
-    'get configmaps default',
-  ],
-  viewer: ['list connectors default'],
-  stranger: [],
-}
-
-type Review = { readonly kind: string; readonly spec: Readonly<Record<string, unknown>> }
-
-/** An API server whose tokens are the names of users. */
-function fakeApi(permissions: Readonly<Record<string, readonly string[]>>) {
-  const reviews: Review[] = []
-  const api = { isDown: false, reviews, send: send as KubernetesApi['send'] }
-  async function send({ body }: { readonly body?: unknown }): Promise<unknown> {
-    const { kind, spec } = body as Review
-    reviews.push({ kind, spec })
-    if (api.isDown) throw new ApiError(0, 'Unreachable', 'the API server does not respond')
-    if (kind === 'TokenReview') {
-      const name = String(spec['token'])
-      return { status: permissions[name] ? { authenticated: true, user: { username: name, groups: ['g'] } } : {} }
-    }
-    const { verb, resource, namespace } = spec['resourceAttributes'] as Readonly<Record<string, string>>
-    return { status: { allowed: permissions[String(spec['user'])]?.includes(`${verb} ${resource} ${namespace}`) } }
-  }
-  return api
-}
 
 const connector = (more: object = {}) => ({ class: 'FileStreamSource', tasksMax: 2, config: { file: '/a' }, ...more })
 
@@ -113,6 +74,53 @@ describe('the console of an operator in a cluster', () => {
     ])
   })
 
+  it('passes requests that read records on only for users with the verb readrecords, however their paths are written', async () => {
+    const { send, cluster, received } = await startTestConsole()
+    cluster.apply('Connector', 'orders', connector())
+    const passOn = async (token: string, path: string) =>
+      (await send('GET', `/ui/runtimes/worker/default${path}`, { 'kubernetes-authorization': `Bearer ${token}` }))
+        .status
+    const paths = [
+      '/ui/api/topics/orders/records',
+      '/ui/api/topics/orders/records?from=end',
+      '/ui/api/topics/orders/records/0/0',
+      '/ui/api/topics/a%2Fb/%72ecords',
+      '/%75i/api/topics/orders/%2572ecords',
+      '/ui//api/topics/orders/records',
+      '/ui/api/connectors/orders/dead-letters',
+      '/ui/api/connectors/orders/dead%2dletters/0/0',
+    ]
+    for (const token of ['viewer', 'admin']) for (const path of paths) expect(await passOn(token, path)).toBe(403)
+    expect(received).toEqual([])
+    for (const path of paths) expect(await passOn('reader', path)).toBe(200)
+    for (const path of [
+      '/ui/api/topics',
+      '/ui/api/topics/records',
+      '/ui/api/topics/orders/groups',
+      '/connectors/records',
+    ])
+      expect(await passOn('viewer', path)).toBe(200)
+  })
+
+  it('passes previews of connectors on only for users who may also change connectors, because they resolve placeholders', async () => {
+    const { send, cluster, received } = await startTestConsole()
+    cluster.apply('Connector', 'orders', connector())
+    const passOn = async (token: string, path: string) =>
+      (await send('POST', `/ui/runtimes/worker/default${path}`, { 'kubernetes-authorization': `Bearer ${token}` }))
+        .status
+    const paths = [
+      '/ui/api/connectors/orders/preview',
+      '/ui/api/connectors/orders/preview/',
+      '/ui/api/connectors/a%2Fb/%70review?x=1',
+      '/%75i//api/connectors/orders/%2570review',
+    ]
+    for (const token of ['viewer', 'reader', 'admin', 'stranger'])
+      for (const path of paths) expect(await passOn(token, path)).toBe(403)
+    expect(received).toEqual([])
+    for (const path of paths) expect(await passOn('owner', path)).toBe(200)
+    expect(await passOn('admin', '/ui/api/connectors/orders/dead-letters/replay')).toBe(200)
+  })
+
   it('keeps browsers from running a response of a runtime as a page of the console', async () => {
     const { send, cluster } = await startTestConsole()
     cluster.apply('Connector', 'orders', connector())
@@ -157,7 +165,7 @@ describe('the console of an operator in a cluster', () => {
     expect(api.reviews.length).toBe(2 * first)
   })
 
-  it('serves HTTPS with a certificate, and with a renewed one without a restart', async () => {
+  it('serves HTTPS with a certificate, and with a renewed one without a restart', { tags: ['slow'] }, async () => {
     const directory = temporaryDirectory()
     const renew = async (name: string) => {
       const { cert, key } = await issueCertificate([name], Date.now())
@@ -310,62 +318,3 @@ it('The state of the operator names its leader and the runtimes whose configurat
     invalidRuntimes: [{ kind: 'worker', name: 'broken', error: 'url is missing' }],
   })
 })
-
-type TestConsoleOptions = {
-  readonly isAnonymous?: boolean
-  readonly allowsInlineSecrets?: boolean
-  readonly listener?: string
-  readonly certificates?: string
-}
-
-async function startTestConsole(options: TestConsoleOptions = {}) {
-  const { isAnonymous = false, allowsInlineSecrets = false, listener = 'http://127.0.0.1:0', certificates } = options
-  const received: { readonly url: string; readonly headers: IncomingMessage['headers'] }[] = []
-  const runtime = createServer((request, response) => {
-    received.push({ url: request.url ?? '', headers: request.headers })
-    request.resume()
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
-  })
-  await new Promise<void>((resolve) => runtime.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void runtime.close())
-  const endpoint = { url: `http://127.0.0.1:${(runtime.address() as AddressInfo).port}` }
-  const entry = { ...RUNTIME_DEFAULTS, name: 'default', endpoint }
-  const runtimesConfig: RuntimesConfig = {
-    workers: [
-      { ...entry, allowsInlineSecrets },
-      { name: 'broken', error: 'url is missing' },
-    ],
-    registries: [entry],
-  }
-  const cluster = new FakeCluster()
-  const permissions: Record<string, readonly string[]> = { ...PERMISSIONS }
-  const [api, clock] = [fakeApi(permissions), new FakeClock()]
-  const server = await startConsole({
-    listener,
-    ...(certificates !== undefined && { certificates }),
-    logger: silentLogger(),
-    cluster,
-    instance: 'weir',
-    runtimesConfig: () => runtimesConfig,
-    isConfigValid: () => true,
-    leadership: () => ({ identity: 'a', leader: 'b', isForbidden: false }),
-    ...(isAnonymous ? {} : { identify: kubernetesViewers(api, clock) }),
-  })
-  onTestFinished(() => server.stop())
-  const root = server.url.replace(/\/ui$/, '')
-  const send = (method: string, path: string, headers: Readonly<Record<string, string>> = {}, body?: object) =>
-    fetch(`${root}${path}`, {
-      method,
-      headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    })
-  return {
-    ...{ url: server.url, api, permissions, clock, cluster, received, send },
-    get: (path: string, token?: string) =>
-      send('GET', path, token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    async compare(name: string, config: object, token = 'admin'): Promise<unknown> {
-      const path = `/ui/api/resources/Connector/default/${name}/comparison`
-      return (await send('POST', path, { authorization: `Bearer ${token}` }, { config })).json()
-    },
-  }
-}

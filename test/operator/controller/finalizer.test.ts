@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ensureFinalizer, removeFinalizer } from '../../../src/operator/controller/finalizer.ts'
 import { FakeCluster } from '../../support/fake-cluster.ts'
+import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 
 const SPEC = { schema: '"string"' }
 
@@ -34,5 +35,41 @@ describe('the finalizer of a resource', () => {
     cluster.resources.set(key, { ...stored, metadata })
     expect(await ensureFinalizer(key, () => true, cluster)).toBeUndefined()
     expect(cluster.get(key)?.metadata.finalizers).toEqual([])
+  })
+})
+
+describe('a resource whose policy is changed to Retain, and that is deleted at once', () => {
+  const SPECS = {
+    Connector: { class: 'Datagen' },
+    Subject: { schema: '"string"' },
+    RegistryMode: { scope: { type: 'Subject', subject: 'orders' }, mode: 'READONLY' },
+  } as const
+  const DELETES = { Connector: 'Delete', Subject: 'HardDelete', RegistryMode: 'Restore' } as const
+
+  it.each(['Connector', 'Subject', 'RegistryMode'] as const)('leaves the object of a %s in place', async (kind) => {
+    const { cluster, worker, registry, startReconcilers } = createReconcilerFixture()
+    const reconciler = startReconcilers()[kind]
+    const key = cluster.apply(kind, 'orders', { ...SPECS[kind], deletionPolicy: DELETES[kind] })
+    await reconciler.settle(key as never)
+    const before = [...worker.writes, ...registry.writes]
+    cluster.apply(kind, 'orders', { ...SPECS[kind], deletionPolicy: 'Retain' })
+    cluster.remove(key)
+    await reconciler.settle(key as never)
+    expect([...worker.writes, ...registry.writes]).toEqual(before)
+    expect(cluster.get(key)).toBeUndefined()
+  })
+
+  it('is not reconciled when it disappears with its finalizer', async () => {
+    const key = cluster.apply('Subject', 'orders', SPEC)
+    await ensureFinalizer(key, () => true, cluster)
+    const late: Pick<FakeCluster, 'get' | 'setFinalizer'> = {
+      get: (of) => cluster.get(of),
+      async setFinalizer() {
+        const stored = cluster.get(key)!
+        const metadata = { ...stored.metadata, finalizers: [], deletionTimestamp: '2026-01-02T00:00:00Z' }
+        cluster.resources.set(key, { ...stored, metadata })
+      },
+    }
+    expect(await ensureFinalizer(key, () => false, late)).toBeUndefined()
   })
 })

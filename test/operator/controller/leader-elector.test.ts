@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ClusterError } from '../../../src/clients/kubernetes/cluster-error.ts'
+import { ApiError } from '../../../src/clients/kubernetes/kubernetes-api.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import {
   LeaderElector,
@@ -7,7 +8,7 @@ import {
   type LeaseLock,
   type VersionedLease,
 } from '../../../src/operator/controller/leader-elector.ts'
-import { type Fence, NotLeaderError } from '../../../src/operator/controller/leader-fence.ts'
+import { type Fence, NotLeaderError, writeFenced } from '../../../src/operator/controller/leader-fence.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
 let clock: FakeClock
@@ -124,6 +125,23 @@ describe('LeaderElector', () => {
     await clock.advance(2_000)
     expect([a.acts(), b.acts()]).toEqual([false, true])
     expect(stored?.lease.transitions).toBe(1)
+    await b.elector.stop()
+  })
+
+  it('leaves the lease to expire when a write of the leader got no response and may still take effect', async () => {
+    const a = candidate('a')
+    await clock.advance(0)
+    const b = candidate('b')
+    await clock.advance(5_000)
+    const write = (fail: () => Promise<never>) =>
+      writeFenced(a.terms[0]!.fence, 10_000, fail).catch((error: unknown) => error)
+    await write(() => Promise.reject(new ApiError(409, 'Conflict', 'the response is known')))
+    await write(() => Promise.reject(new ApiError(0, 'Unreachable', 'the connection broke')))
+    await a.elector.stop()
+    await clock.advance(10_000)
+    expect([stored?.lease.holder, b.acts()]).toEqual(['a', false])
+    await clock.advance(10_000)
+    expect([stored?.lease.holder, b.acts()]).toEqual(['b', true])
     await b.elector.stop()
   })
 

@@ -118,7 +118,7 @@ describe('Datagen with a custom schema', () => {
     '\\w\\W\\s\\S\\D.',
     '^(?:x|[yz]\\.)$',
     '[\\p{Alpha}]\\Q.*\\E',
-  ])('generates strings that completely match %s', (pattern) => {
+  ])('generates strings that completely match %s', { tags: ['slow'] }, (pattern) => {
     const make = matchingTextGenerator(pattern)
     const texts = Array.from({ length: 200 }, (_, index) => make(randomAt(1, index)))
     expect(texts.filter((text) => !javaRegex(pattern, { whole: true }).test(text))).toEqual([])

@@ -17,16 +17,20 @@ async function records(count: number, config: Record<string, string> = {}, more:
 const values = (taken: readonly SourceRecord[]) => taken.map(({ value }) => value)
 
 describe('Datagen', () => {
-  it.each(QUICKSTART_NAMES)('generates valid records of the quickstart %s with a key', async (name) => {
-    const { keyField } = quickstart(name)
-    const generated = await records(300, { quickstart: name })
-    for (const { key, keySchema, value, valueSchema } of generated) {
-      checkValue(keySchema!, key)
-      checkValue(valueSchema!, value)
-      expect(key).toBe((value as Record<string, unknown>)[keyField])
-    }
-    expect(new Set(generated.map(({ value }) => inspect(value))).size).toBeGreaterThan(1)
-  })
+  it.each(QUICKSTART_NAMES)(
+    'generates valid records of the quickstart %s with a key',
+    { tags: ['slow'] },
+    async (name) => {
+      const { keyField } = quickstart(name)
+      const generated = await records(300, { quickstart: name })
+      for (const { key, keySchema, value, valueSchema } of generated) {
+        checkValue(keySchema!, key)
+        checkValue(valueSchema!, value)
+        expect(key).toBe((value as Record<string, unknown>)[keyField])
+      }
+      expect(new Set(generated.map(({ value }) => inspect(value))).size).toBeGreaterThan(1)
+    },
+  )
 
   it('generates the same records for the same seed and task, and other records otherwise', async () => {
     const first = values(await records(100))

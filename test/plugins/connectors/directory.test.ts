@@ -282,7 +282,7 @@ describe('DirectorySource', () => {
     expect(readdirSync(done)).toContain('a.txt')
   })
 
-  it('divides the files among tasks by name', async () => {
+  it('divides the files among tasks by name', { tags: ['slow'] }, async () => {
     const files = Array.from({ length: 40 }, (_, n) => [`f${n}.txt`, `${n}\n`] as const)
     const input = createInput(Object.fromEntries(files))
     const raw = { topic: 'rows', 'input.path': input.path }

@@ -84,7 +84,7 @@ describe('LineSplitter', () => {
     expect(search.mock.calls.filter(([byte]) => byte === absent)).toEqual([])
   })
 
-  it('grows its buffer for a long line, up to a limit', () => {
+  it('grows its buffer for a long line, up to a limit', { tags: ['slow'] }, () => {
     const long = 'x'.repeat(3 * 1024 * 1024)
     expect(split(Buffer.from(`a\n${long}\nb\n`), [100_000])).toEqual([
       ['a', 2],

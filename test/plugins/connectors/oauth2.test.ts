@@ -50,7 +50,10 @@ describe('clientCredentials', () => {
     [
       'is retriable',
       'cut',
-      { code: 'retriable', message: expect.stringMatching(/^cannot obtain an OAuth2 token: .*socket hang up/) },
+      {
+        code: 'retriable',
+        message: expect.stringMatching(/^cannot obtain an OAuth2 token: .*the server closed the connection/),
+      },
     ],
     [
       'is permanent: wrong credentials',

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { SchemaLocation } from '../../../src/formats/json/schema-location.ts'
 import type { PlainJson } from '../../../src/formats/json/schema-model.ts'
 import { fromJsonSchema } from '../../../src/plugins/converters/json-schema/from-json-schema.ts'
 import { INT64, optional, type Schema, STRING } from '../../../src/sdk/index.ts'
@@ -6,7 +7,7 @@ import { INT64, optional, type Schema, STRING } from '../../../src/sdk/index.ts'
 const OPTIONS = { optionalUnlessRequired: false, flattenSingletons: true, generalized: false, version: undefined }
 
 function read(schema: PlainJson, references: Readonly<Record<string, PlainJson>> = {}): Schema {
-  return fromJsonSchema(schema, new Map(Object.entries(references)), OPTIONS)
+  return fromJsonSchema(SchemaLocation.ofDocument(schema, new Map(Object.entries(references))), OPTIONS)
 }
 
 it.each([

@@ -69,7 +69,7 @@ describe('JsonConverter compared with Apache Kafka', () => {
 })
 
 describe('JsonConverter', () => {
-  it('reads back random data that it wrote', () => {
+  it('reads back random data that it wrote', { tags: ['slow'] }, () => {
     const instance = converter()
     fc.assert(
       fc.property(anyStruct, (data) => {
@@ -79,7 +79,7 @@ describe('JsonConverter', () => {
     )
   })
 
-  it('writes decimals as numbers without losing digits', () => {
+  it('writes decimals as numbers without losing digits', { tags: ['slow'] }, () => {
     const instance = converter({ 'decimal.format': 'NUMERIC' })
     fc.assert(
       fc.property(anyStruct, (data) => {
@@ -136,7 +136,7 @@ describe('JsonConverter', () => {
     expect(() => read(converter(), text)).toThrow("expected int32, got the string 'x'")
   })
 
-  it('writes a value in the same way whatever values it wrote before', () => {
+  it('writes a value in the same way whatever values it wrote before', { tags: ['slow'] }, () => {
     const source = struct('Source', { name: STRING, lsn: optional(INT64), isLast: BOOLEAN })
     const schema = struct('Event', {
       source,

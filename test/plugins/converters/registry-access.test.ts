@@ -114,7 +114,9 @@ describe('use.schema.id', () => {
       })
       .fromConnect('t', schema, value) as Promise<Buffer>
 
-  it('writes with the schema of that id if it is compatible with the schema of the records', async () => {
+  it('writes with the schema of that id if it is compatible with the schema of the records', {
+    tags: ['slow'],
+  }, async () => {
     const registry = await startTestRegistry()
     onTestFinished(() => registry.stop())
     const wide = '{"type":"record","name":"R","fields":[{"name":"n","type":"long"}]}'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { UTC } from '../../../src/plugins/connectors/jdbc/time-zone.ts'
 import { cellWriter } from '../../../src/plugins/connectors/postgres/sink/cell-writer.ts'
-import { UTC } from '../../../src/plugins/connectors/postgres/time-zone.ts'
 import {
   type ConverterInstance,
   decimal,
@@ -52,7 +52,7 @@ const TOO_LARGE: readonly (readonly [Schema, number | bigint])[] = [
   [INT64, 2n ** 63n],
 ]
 
-describe.each(CONVERTERS)('%s', (name) => {
+describe.each(CONVERTERS)('%s', { tags: ['slow'] }, (name) => {
   it.each(TOO_LARGE)('rejects a value out of range of its integer type: %o %s', async (schema, value) => {
     await expect(write(name, record(schema), { field: value })).rejects.toMatchObject({
       code: 'data',

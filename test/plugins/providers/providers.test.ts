@@ -29,6 +29,14 @@ describe('FileConfigProvider', () => {
     )
   })
 
+  it('reads UTF-8 as the provider of Kafka, and refuses other bytes instead of replacing them', async () => {
+    const file = join(temporaryDirectory(), 'secrets.properties')
+    writeFileSync(file, 'password=pä€ss')
+    expect(await files().read(file, ['password'])).toEqual({ password: 'pä€ss' })
+    writeFileSync(file, Buffer.from('password=päss', 'latin1'))
+    await expect(files().read(file, ['password'])).rejects.toThrow(`Could not read properties from file ${file}: `)
+  })
+
   it('returns nothing outside of allowed.paths', async () => {
     const folder = temporaryDirectory()
     const inside = join(folder, 'in')

@@ -21,7 +21,7 @@ describe('the Debezium transforms compared with the originals', () => {
     expect(golden).toHaveLength(cases.length)
   })
 
-  it.each(classes)('have the same results: %s', (name) => {
+  it.each(classes)('have the same results: %s', { tags: ['slow'] }, (name) => {
     for (const { java, ...one } of cases.filter((known) => known.class === name)) {
       if (DIFFERENT.some(([message]) => message.test(java.error ?? ''))) continue
       expect(outcomeOf(one), JSON.stringify(one)).toEqual(wholeOutcome(one.record, java))

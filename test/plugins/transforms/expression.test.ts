@@ -132,7 +132,7 @@ describe('Map', () => {
     ['comparisons of nested lists', doubled(30, 'value', (name) => `[${name}, ${name}]`, '[LAST] == [LAST] || true')],
     ['comparisons of nested maps', doubled(30, 'value', (name) => `{1: ${name}, 2: ${name}}`, '[LAST] != [LAST]')],
     ['searches in nested lists', doubled(30, 'value', (name) => `[${name}, ${name}]`, 'LAST in [LAST]')],
-  ])('limits the steps of %s', (_what, expression) => {
+  ])('limits the steps of %s', { tags: ['slow'] }, (_what, expression) => {
     const given = { ...record(Array.from({ length: 250 }, (_, n) => n)), topic: 'a'.repeat(20_000) }
     expect(() => mapped(expression, given)).toThrow(
       expect.objectContaining({ code: 'data', message: expect.stringContaining('more than 1000000 steps') as string }),

@@ -23,7 +23,7 @@ describe('the transforms and predicates compared with Kafka Connect', () => {
     expect(cases.length).toBeGreaterThan(1_000)
   })
 
-  it.each(classes)('have the same results: %s', (name) => {
+  it.each(classes)('have the same results: %s', { tags: ['slow'] }, (name) => {
     for (const one of cases.filter((known) => known.class === name)) {
       const ours = outcomeOf({ ...one, class: PACKAGE + one.class })
       if (isDifferent(one.java, ours)) continue

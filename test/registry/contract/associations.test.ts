@@ -343,5 +343,5 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
 }
 
 describe('associations', () => {
-  it.each(Object.entries(ROWS))('%s', (_, row) => expectRow(row))
+  it.each(Object.entries(ROWS))('%s', { tags: ['slow'] }, (_, row) => expectRow(row))
 })

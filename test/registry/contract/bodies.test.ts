@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startTestRegistry } from '../../support/registry.ts'
 import { createCaseRunner, type RegistryCase, type Request } from '../../support/registry-cases.ts'
 
 const expectRow = createCaseRunner()
@@ -98,6 +99,53 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
   },
 }
 
+/** What Jackson 2.21 makes of numbers that `JSON.stringify` does not write. */
+const NUMBERS: Readonly<Record<string, readonly [body: string, answer: object]>> = {
+  'keeps the text of a number for a string': [
+    '{"schema":SCHEMA,"metadata":{"properties":{"a":1.0,"b":1e3,"c":-0,"d":12345678901234567890123,"e":1E-7,"f":0.10},"tags":{"t":[2.50]}}}',
+    {
+      metadata: {
+        properties: { a: '1.0', b: '1e3', c: '-0', d: '12345678901234567890123', e: '1E-7', f: '0.10' },
+        tags: { t: ['2.50'] },
+      },
+    },
+  ],
+  'truncates a number with an exponent or a fraction for an integer': ['{"schema":SCHEMA,"version":1.0,"id":-1E0}', {}],
+  'rejects 1.0 for a boolean': ['{"schema":SCHEMA,"propagateSchemaTags":1.0}', { error_code: 400 }],
+  'accepts a large integer for a boolean': [
+    '{"schema":SCHEMA,"propagateSchemaTags":12345678901234567890}',
+    { version: 1 },
+  ],
+  'rejects 3.0 for an enum': [
+    '{"schema":SCHEMA,"ruleSet":{"domainRules":[{"name":"r","type":"CEL","mode":3.0}]}}',
+    { error_code: 400 },
+  ],
+}
+
 describe('a request body', () => {
-  it.each(Object.entries(ROWS))('%s', (_, row) => expectRow(row))
+  it.each(Object.entries(ROWS))('%s', { tags: ['slow'] }, (_, row) => expectRow(row))
+
+  it.each(
+    Object.entries(NUMBERS).flatMap(([what, row]) => [[what, 10, ...row] as const, [what, 70_000, ...row] as const]),
+  )('%s, with a schema of %d characters', async (_, length, body, answer) => {
+    const registry = await startTestRegistry()
+    onTestFinished(() => registry.stop())
+    const schema = JSON.stringify(`{"type":"enum","name":"E","symbols":["A"],"doc":"${'x'.repeat(length)}"}`)
+    const headers = { 'content-type': 'application/json' }
+    const sent = { method: 'POST', headers, body: body.replace('SCHEMA', () => schema) }
+    const response = await fetch(`${registry.url}/subjects/s/versions`, sent)
+    expect(await response.json()).toMatchObject(answer)
+  })
+})
+
+it.each([10, 70_000])('a body with a byte order mark is read without it, with %d more characters', async (length) => {
+  const registry = await startTestRegistry()
+  const schema = `{"type":"enum","name":"E","symbols":["A"],"doc":"${'x'.repeat(length)}"}`
+  const response = await fetch(`${registry.url}/subjects/s/versions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: `\ufeff${JSON.stringify({ schema })}`,
+  })
+  expect(await response.json()).toMatchObject({ id: 1 })
+  await registry.stop()
 })

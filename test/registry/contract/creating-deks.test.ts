@@ -167,7 +167,7 @@ describe('creating a DEK with its key material', () => {
         ...errorResponse(40972, 'A maximum of 1 keys already exist'),
       },
     ],
-  ])('%s', (_, row) => expectRow(row))
+  ])('%s', { tags: ['slow'] }, (_, row) => expectRow(row))
 })
 
 describe('creating a DEK of a shared KEK', () => {

@@ -171,7 +171,7 @@ describe('reading DEKs', () => {
       { given: [KEK, DEK, OTHER, DELETE_DEK], when: [`GET ${DEKS}?deleted=true`], answer: ['a', 's'] },
     ],
     ['returns 40470 when listing subjects of an unknown KEK', { when: [`GET ${DEKS}`], ...NO_KEK }],
-  ])('%s', (_, row) => expectRow(row))
+  ])('%s', { tags: ['slow'] }, (_, row) => expectRow(row))
 })
 
 describe('deleting DEKs', () => {

@@ -165,5 +165,5 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
 }
 
 describe('DELETE of subjects and versions', () => {
-  it.each(Object.entries(ROWS))('%s', (_, row) => expectRow(row))
+  it.each(Object.entries(ROWS))('%s', { tags: ['slow'] }, (_, row) => expectRow(row))
 })

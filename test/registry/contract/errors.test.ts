@@ -381,5 +381,5 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
 }
 
 describe('the registry returns', () => {
-  it.each(Object.entries(ROWS))('%s', (_, row) => expectRow(row))
+  it.each(Object.entries(ROWS))('%s', { tags: ['slow'] }, (_, row) => expectRow(row))
 })

@@ -156,7 +156,7 @@ describe('a write that cannot be stored', () => {
       { faults: NO_LEADER, when: DELETE_CONTEXT, ...errorResponse(50004, 'Leader not known.', 503) },
     ],
     ['reading succeeds if there is no leader', { faults: NO_LEADER, when: ['GET /subjects'], answer: [] }],
-  ])('%s', (_, row) => expectRow(row))
+  ])('%s', { tags: ['slow'] }, (_, row) => expectRow(row))
 
   it('is not forwarded a second time by an instance that is not the leader', async () => {
     const registry = await startTestRegistry({}, LEADER_UNREACHABLE)

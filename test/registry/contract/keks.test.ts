@@ -122,7 +122,7 @@ describe('creating a KEK', () => {
         ...errorResponse(40972, 'A maximum of 1 keys already exist'),
       },
     ],
-  ])('%s', (_, row) => expectRow(row))
+  ])('%s', { tags: ['slow'] }, (_, row) => expectRow(row))
 })
 
 describe('testing a KEK', () => {

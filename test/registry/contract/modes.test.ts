@@ -84,6 +84,7 @@ describe.each(REGISTRY_MODES)('in mode %s', (mode) => {
 
   it.each(Object.keys(OPERATIONS) as Operation[])(
     '%s is allowed or rejected as in Confluent’s registry',
+    { tags: ['slow'] },
     (operation) => {
       const { when, soft } = { soft: false, ...OPERATIONS[operation] }
       const softDelete: readonly Request[] = soft ? [['DELETE /subjects/s']] : []

@@ -194,7 +194,7 @@ describe('the GET endpoints', () => {
     ],
     ['/v1/metadata/version', { version: '0.0.0', commitId: expect.any(String) }],
     ['/v1/metadata/deployment', { attributes: [] }],
-  ])('%s returns the expected response', async (path, answer) => {
+  ])('%s returns the expected response', { tags: ['slow'] }, async (path, answer) => {
     expect(await send(registry, [`GET ${path}`])).toEqual({ status: 200, body: answer })
   })
 

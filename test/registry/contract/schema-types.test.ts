@@ -66,5 +66,5 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
 }
 
 describe('of schemas with the same text in several types, the registry', () => {
-  it.each(Object.entries(ROWS))('%s', (_, row) => expectRow(row))
+  it.each(Object.entries(ROWS))('%s', { tags: ['slow'] }, (_, row) => expectRow(row))
 })

@@ -160,7 +160,7 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
 }
 
 describe('schema tags', () => {
-  it.each(Object.entries(ROWS))('%s', (_, row) => expectRow(row))
+  it.each(Object.entries(ROWS))('%s', { tags: ['slow'] }, (_, row) => expectRow(row))
 
   it('can be read and changed in a schema that is too large for the main thread', {
     tags: ['slow'],

@@ -143,7 +143,7 @@ describe('registering and looking up a schema', () => {
       },
       'returns an empty object for POST /': { when: ['POST /', {}], answer: {} },
     }),
-  )('%s', (_, row) => expectRow(row))
+  )('%s', { tags: ['slow'] }, (_, row) => expectRow(row))
 })
 
 describe('checking compatibility', () => {

@@ -140,4 +140,32 @@ describeConcurrently('an instance in a group of Weir only', () => {
     await until('the earlier ones to be closed', WAIT, () => closed.join() === '0,1')
     expect(election.writer()).toBe(writers[2])
   })
+
+  it('is elected again if a write fails while its session may have expired, which is then renewed', async () => {
+    let protocol: GroupProtocol | undefined
+    let validUntilMs = Number.POSITIVE_INFINITY
+    const rejoined: string[] = []
+    const closed: string[] = []
+    const joinGroup = async (options: { readonly protocol: GroupProtocol }) => {
+      protocol = options.protocol
+      const rejoin = (reason: string) => void rejoined.push(reason)
+      return { validUntilMs: () => validUntilMs, close: async () => undefined, rejoin }
+    }
+    const options = { broker: { joinGroup } as unknown as Broker, logger: silentLogger(), groupId: GROUP, sticky: true }
+    const election = new LeaderElection(options)
+    await election.join({
+      identity: { version: 1, host: 'a', port: 8081, master_eligibility: true, scheme: 'http' },
+      openWriter: async () => ({ close: async () => void closed.push('close') }) as unknown as LeaderWriter,
+    })
+    const assignment = Buffer.from(JSON.stringify({ version: 1, error: 0, master: 'me', master_identity: null }))
+    const elected = () => protocol!.onJoined({ memberId: 'me', assignment } as unknown as Generation)
+    await elected()
+    validUntilMs = 0
+    election.replaceWriter('a write failed')
+    await until('the writer to be closed', WAIT, () => closed.length === 1)
+    validUntilMs = Number.POSITIVE_INFINITY
+    await until('another election to be requested', WAIT, () => rejoined.join() === 'a write failed')
+    await elected()
+    expect(election.writer()).toBeDefined()
+  })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { guidOf } from '../../../src/registry/model/schema.ts'
 import { RecordCodec } from '../../../src/registry/store/record-codec.ts'
 import type { RegistryRecord } from '../../../src/registry/store/registry-record.ts'
 
@@ -127,18 +128,19 @@ describe('records of the topic', () => {
     expect(schema).toMatchObject({ value: { content: { type: 'AVRO', references: [] }, deleted: false } })
   })
 
-  it('have a GUID when they are decoded, unless it is the MD5 of a text', () => {
+  it('have the GUID of the record, otherwise the MD5 of the content', () => {
     const guidWith = (members: string) => {
       const value = `{"subject":"s","version":1,"id":7,${members}"schema":"\\"int\\""}`
       return decode('{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}', value)
     }
-    const guid = (text: string | undefined) => ({ value: { content: { guid: text } } })
-    expect(guidWith('')).toMatchObject(guid(undefined))
-    expect(guidWith('"references":[],"schemaTags":[],')).toMatchObject(guid(undefined))
+    const INT = guidOf({ text: '"int"', references: [], metadata: undefined, ruleSet: undefined })
+    const guid = (text: string) => ({ value: { content: { guid: text } } })
+    expect(guidWith('')).toMatchObject(guid(INT))
+    expect(guidWith('"references":[],"schemaTags":[],')).toMatchObject(guid(INT))
     expect(guidWith('"md5":"D629BB05AD853D20FBCB895DE3C459F7",')).toMatchObject(
       guid('d629bb05-ad85-3d20-fbcb-895de3c459f7'),
     )
-    expect(guidWith('"md5":7,')).toMatchObject(guid(undefined))
+    expect(guidWith('"md5":7,')).toMatchObject(guid(INT))
     const contents = [
       '"references":[{"name":"n","subject":"t","version":1}],',
       '"metadata":{"properties":{"a":"b"}},',

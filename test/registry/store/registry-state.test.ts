@@ -121,6 +121,15 @@ describe('the state of a registry', () => {
     expect(state.versions('s' as Subject).map(({ extra }) => extra)).toEqual(extras)
   })
 
+  it('stores a content of several versions once, but not one whose record has a wrong GUID', () => {
+    const state = new RegistryState()
+    for (const version of [1, 2]) put(state, 's', version, 1, '"int"')
+    const [first, second] = state.versions('s' as Subject)
+    expect(second?.content).toBe(first?.content)
+    put(state, 't', 1, 2, '', { content: { ...content('"long"'), guid: first?.content.guid } })
+    expect(state.version('t' as Subject, 1)?.content.text).toBe('"long"')
+  })
+
   it('returns versions that do not change afterwards', () => {
     const state = new RegistryState()
     put(state, 's', 1, 1, '"int"')

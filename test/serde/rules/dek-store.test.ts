@@ -46,7 +46,7 @@ describe('data encryption keys', () => {
     expect(written.map((bytes) => firstField(bytes).readInt32BE(1))).toEqual([1, 1, 1])
   })
 
-  it('are created once by concurrent writers', async () => {
+  it('are created once by concurrent writers', { tags: ['slow'] }, async () => {
     const topic = randomUUID()
     const definition = avroWithRules(encryptRules(), schema)
     const written = await Promise.all(

@@ -4,6 +4,7 @@ import { createWorkerClient, type WorkerClient } from '../../../src/clients/work
 import type { DebeziumAddress } from '../../env/debezium.ts'
 import { startJavaConnect } from '../../env/java-connect.ts'
 import { tail } from '../../env/process.ts'
+import { createJavaClient } from '../java-requests.ts'
 import { WorkerGroup } from '../worker-group.ts'
 
 /** A worker that runs PostgreSQL connectors for change data capture. It is stopped at the end of the test. */
@@ -25,7 +26,7 @@ export async function startDebeziumWorker(bootstrap: string, { postgres }: Debez
     plugins: { 'debezium-connector-postgres': postgres },
   })
   onTestFinished(() => worker.stop())
-  const client = createWorkerClient({ url: worker.url, timeoutMs: 60_000 })
+  const client = createJavaClient(worker.url)
   return { name: 'Debezium', client, log: () => tail(worker.logFile) }
 }
 

@@ -8,6 +8,7 @@ import { type JavaConnect, startJavaConnect } from '../../env/java-connect.ts'
 import type { MavenPluginAddress } from '../../env/maven-plugin.ts'
 import { partDirectory } from '../../env/workspace.ts'
 import { installPlugins } from '../java-plugins.ts'
+import { createJavaClient } from '../java-requests.ts'
 import { LineWriter, writeLines } from '../numbered-lines.ts'
 import { type RegistryProcess, startRegistryProcess } from '../registry-process.ts'
 import { until } from '../until.ts'
@@ -18,7 +19,11 @@ export type EstateParts = {
   readonly bootstrap: string
   readonly broker: Broker
   readonly plugins: readonly MavenPluginAddress[]
+  /** The value of `java.host.directory`. */
+  readonly hostDirectory: string
   readonly subjects: number
+  /** Default: `ESTATE_SETTINGS`. */
+  readonly settings?: Readonly<Record<string, string>>
 }
 
 /** A Java Connect cluster with sixty connectors, through which records flow, and a registry on a topic of Confluent's. */
@@ -52,19 +57,26 @@ export const ESTATE_SETTINGS: Readonly<Record<string, string>> = {
   'consumer.heartbeat.interval.ms': '1000',
 }
 
-export async function startEstate({ bootstrap, broker, plugins, subjects }: EstateParts): Promise<Estate> {
+export async function startEstate({
+  bootstrap,
+  broker,
+  plugins,
+  hostDirectory,
+  subjects,
+  settings = ESTATE_SETTINGS,
+}: EstateParts): Promise<Estate> {
   const groupId = `estate-${randomUUID().slice(0, 8)}`
   const files = partDirectory('estate')
   let pluginPath = ''
-  for (const plugin of plugins) pluginPath = await installPlugins(plugin, files)
+  for (const plugin of plugins) pluginPath = await installPlugins(plugin, hostDirectory, files)
   const [java, { registry, content, schemasTopic }] = await Promise.all([
-    startJavaWorkerOf({ bootstrap, groupId, pluginPath }),
+    startJavaWorkerOf({ bootstrap, groupId, pluginPath, settings }),
     startRegistryOf({ bootstrap, broker, groupId, subjects }),
   ])
   for (const at of [1, 2]) writeLines(join(files, `in-${at}.txt`), 500)
   const writer = new LineWriter(join(files, 'in-0.txt'), 20)
   const connectors = estateConnectors({ bootstrap, prefix: groupId, files })
-  const client = createWorkerClient({ url: java.url, timeoutMs: 120_000 })
+  const client = createJavaClient(java.url)
   for (const { name, config, state } of connectors) await client.create(name, config, state)
   await untilStates(java.url, connectors)
   return {
@@ -87,10 +99,12 @@ export function startJavaWorkerOf({
   bootstrap,
   groupId,
   pluginPath,
+  settings = ESTATE_SETTINGS,
 }: {
   readonly bootstrap: string
   readonly groupId: string
   readonly pluginPath: string
+  readonly settings?: Readonly<Record<string, string>>
 }): Promise<JavaConnect> {
   const jarsOf = (location: string) => {
     const files = readdirSync(join(pluginPath, location), { recursive: true, encoding: 'utf8' })
@@ -101,7 +115,7 @@ export function startJavaWorkerOf({
   return startJavaConnect({
     bootstrap,
     groupId,
-    properties: ESTATE_SETTINGS,
+    properties: settings,
     plugins: Object.fromEntries(locations.filter((one) => !isKafkas(one)).map((one) => [one, jarsOf(one)])),
     libraries: locations.filter(isKafkas).flatMap(jarsOf),
   })
@@ -112,7 +126,7 @@ async function startRegistryOf({
   broker,
   groupId,
   subjects,
-}: Omit<EstateParts, 'plugins'> & { readonly groupId: string }) {
+}: Omit<EstateParts, 'plugins' | 'hostDirectory'> & { readonly groupId: string }) {
   const schemasTopic = `${groupId}-schemas`
   const content = estateRegistry(subjects)
   await broker.topics.create({ name: schemasTopic, partitions: 1, configs: { 'cleanup.policy': 'compact' } })

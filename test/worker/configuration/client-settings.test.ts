@@ -38,7 +38,9 @@ describe('clientSettings', () => {
   it('maps all supported consumer settings', () => {
     const connector = {
       'consumer.override.auto.offset.reset': 'latest',
-      'consumer.override.client.id': 'me',
+      'consumer.override.fetch.min.bytes': '2',
+      'consumer.override.fetch.max.wait.ms': '100',
+      'consumer.override.metadata.max.age.ms': '50',
       'consumer.override.fetch.max.bytes': '1000',
       'consumer.override.group.id': 'g',
       'consumer.override.group.instance.id': 'g-1',
@@ -51,7 +53,9 @@ describe('clientSettings', () => {
     expect(clientSettings({}, connector).consumer()).toEqual({
       startAt: 'latest',
       outOfRange: 'latest',
-      clientId: 'me',
+      fetchBytesMin: 2,
+      fetchWaitMsMax: 100,
+      metadataMaxAgeMs: 50,
       pollBytesMax: 1_000,
       groupId: 'g',
       instanceId: 'g-1',
@@ -61,7 +65,34 @@ describe('clientSettings', () => {
       pollRecordsMax: 7,
       sessionTimeoutMs: 300,
     })
-    expect(ineffectiveKeys(connector, 'override.')).toEqual([])
+    expect(ineffectiveKeys(connector, 'override.')).toEqual({})
+  })
+
+  it.each([
+    ['PT1H', 3_600_000],
+    ['P1DT2H3M4.5S', 93_784_500],
+    ['pt0.001s', 1],
+    ['PT-1H2H', undefined],
+    ['PT0S', 0],
+    ['PT-1H', undefined],
+    ['-PT-1H', 3_600_000],
+    ['1h', undefined],
+    ['P', undefined],
+    ['PT', undefined],
+    ['P1M', undefined],
+    ['', undefined],
+  ])('reads auto.offset.reset=by_duration:%s as Kafka does', (duration, sinceMs) => {
+    const config = { 'consumer.override.auto.offset.reset': `by_duration:${duration}` }
+    const problems = overrideProblems(config, 'consumer').map(({ message }) => message)
+    if (sinceMs === undefined) {
+      expect(problems).toEqual([expect.stringContaining('by_duration:PnDTnHnMn.nS')])
+    } else {
+      expect(clientSettings({}, config).consumer()).toEqual({ startAt: { sinceMs }, outOfRange: { sinceMs } })
+      expect(clientSettings({ 'consumer.auto.offset.reset': `by_duration:${duration}` }, {}).consumer()).toEqual({
+        startAt: { sinceMs },
+        outOfRange: { sinceMs },
+      })
+    }
   })
 
   it('maps auto.offset.reset=none to an error for an unknown offset', () => {
@@ -70,18 +101,18 @@ describe('clientSettings', () => {
   })
 
   it('ignores group.id and group.instance.id in the settings of the worker', () => {
-    const worker = { 'consumer.group.id': 'one', 'consumer.group.instance.id': 'one', 'consumer.client.id': 'c' }
-    expect(clientSettings(worker, {}).consumer()).toEqual({ clientId: 'c' })
+    const worker = { 'consumer.group.id': 'one', 'consumer.group.instance.id': 'one', 'consumer.fetch.max.bytes': '7' }
+    expect(clientSettings(worker, {}).consumer()).toEqual({ pollBytesMax: 7 })
   })
 
   it('separates the connection settings of producer, consumer and admin client', () => {
     const worker = { 'producer.security.protocol': 'SASL_SSL', 'producer.linger.ms': '5' }
     const settings = clientSettings(worker, {
       'producer.override.sasl.jaas.config': 'x',
-      'admin.override.ssl.key': 'k',
+      'admin.override.request.timeout.ms': '5',
     })
     expect(settings.connection('producer')).toEqual({ 'security.protocol': 'SASL_SSL', 'sasl.jaas.config': 'x' })
-    expect(settings.connection('admin')).toEqual({ 'ssl.key': 'k' })
+    expect(settings.connection('admin')).toEqual({ 'request.timeout.ms': '5' })
     expect(settings.connection('consumer')).toEqual({})
   })
 
@@ -91,8 +122,13 @@ describe('clientSettings', () => {
       'producer.override.batch.size': '1',
       'consumer.override.x': '',
     }
-    expect(ineffectiveKeys(connector, 'override.')).toEqual(['producer.override.linger.ms', 'consumer.override.x'])
-    expect(ineffectiveKeys({ 'producer.acks': '1', 'admin.sasl.mechanism': 'PLAIN' }, '')).toEqual(['producer.acks'])
+    expect(ineffectiveKeys(connector, 'override.')).toEqual({
+      'producer.override.linger.ms': 'batches grow while earlier ones are on their way',
+      'consumer.override.x': 'Kafka’s consumer has no such setting',
+    })
+    expect(Object.keys(ineffectiveKeys({ 'producer.acks': '1', 'admin.sasl.mechanism': 'PLAIN' }, ''))).toEqual([
+      'producer.acks',
+    ])
   })
 
   it('rejects an invalid value with the key as the user wrote it', () => {

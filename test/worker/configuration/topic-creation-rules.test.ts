@@ -20,7 +20,7 @@ it.each([
   ['State-a', { partitions: 3, configs: { 'cleanup.policy': 'compact' } }],
   ['exact', { partitions: 3, configs: { 'cleanup.policy': 'compact' } }],
   ['exactly', { partitions: 3 }],
-  ['state-not', { partitions: 9, replicationFactor: 2 }],
+  ['state-not', { partitions: 9, replicationFactor: 2, replicationSetting: 'topic.creation.wide.replication.factor' }],
 ])('creates %s by the first group that includes it', (name, made) => {
   expect(newTopic(name, parseTopicCreationRules(CONFIG))).toEqual({ name, ...made })
 })

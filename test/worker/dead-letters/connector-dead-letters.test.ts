@@ -61,8 +61,8 @@ function deadLetter(value: string | Buffer | null, headers = errorHeaders()): Ne
 /** Creates the topics of a stopped sink and the sink, or changes its configuration. Returns what its console needs. */
 async function start(records: readonly NewRecord[], config: Readonly<Record<string, string>> = {}) {
   const { url, broker } = worker()
-  await broker.topics.create({ name: orders, partitions: 1 })
-  await broker.topics.create({ name: dead, partitions: 1 })
+  await broker.topics.create({ name: orders, partitions: 1, configs: { 'retention.ms': '-1' } })
+  await broker.topics.create({ name: dead, partitions: 1, configs: { 'retention.ms': '-1' } })
   await produce(broker, records)
   const call = async <Body>(method: string, path: string, sent?: object) => {
     const response = await fetch(`${url}${path}`, {
@@ -73,10 +73,11 @@ async function start(records: readonly NewRecord[], config: Readonly<Record<stri
   }
   const configured = { ...sinkConfig(), ...config }
   const created = await call('POST', '/connectors', { name: sink, config: configured, initial_state: 'STOPPED' })
-  if (created.status === 409) await call('PUT', `/connectors/${sink}/config`, configured)
+  const stored = created.status === 409 ? await call('PUT', `/connectors/${sink}/config`, configured) : created
   const path = `/ui/api/connectors/${sink}/dead-letters`
   return {
     broker,
+    configured: stored,
     page: (query = '') => call<DeadLetterPage>('GET', `${path}${query}`),
     record: (offset: number) => call<DeadLetterView>('GET', `${path}/0/${offset}`),
     replay: (sent: object) => call<ReplayResponse>('POST', `${path}/replay`, sent),
@@ -193,9 +194,9 @@ describe('the dead letters of a sink', () => {
       body: { message: expect.stringContaining('has no errors.') },
     })
     const own = await start([], { 'errors.deadletterqueue.topic.name': 'connect-configs' })
-    expect(await own.page()).toMatchObject({
+    expect(own.configured).toMatchObject({
       status: 400,
-      body: { message: expect.stringContaining('internal topic') },
+      body: { message: expect.stringContaining("may not write to the topic 'connect-configs'") },
     })
   })
 })
@@ -223,6 +224,7 @@ describe('a replay', () => {
       topic: dead,
       targetTopic: undefined,
       matches: () => true,
+      targetProblem: () => undefined,
       groupId: replayGroupOf(dead),
       fromBeginning: false,
       isDryRun: false,
@@ -270,6 +272,16 @@ describe('a replay', () => {
     expect(await replay(at(1))).toMatchObject({ body: { message: expect.stringContaining('too large') } })
   })
 
+  it('sends nothing to topics of programs, even if the expression of the connector matches them', async () => {
+    const forged = [deadLetter('{}', errorHeaders({ topic: 'connect-configs' }))]
+    const { page, replay, broker } = await start(forged, { topics: '', 'topics.regex': 'connect-.*|orders' })
+    const problem = expect.stringContaining("may not write to the topic 'connect-configs'")
+    expect((await page()).body.records[0]).toMatchObject({ target: null, problem })
+    const before = await broker.topics.offsets('connect-configs', 'latest')
+    expect(await replay(at(0))).toMatchObject({ status: 400, body: { message: problem } })
+    expect(await broker.topics.offsets('connect-configs', 'latest')).toEqual(before)
+  })
+
   it('needs a topic for records that do not name theirs, unless the connector reads one only', async () => {
     const one = await start([deadLetter('{}', [])])
     expect((await one.page()).body.records[0]?.target).toBe(orders)
@@ -278,7 +290,7 @@ describe('a replay', () => {
       target: null,
       problem: expect.stringContaining('no header names its topic'),
     })
-    expect((await replay(at(0))).status).toBe(400)
+    expect(await replay(at(0))).toMatchObject({ status: 400 })
     expect((await replay({ ...at(0), topic: 'other' })).status).toBe(400)
     expect((await replay({ ...at(0), topic: orders })).status).toBe(200)
     expect(await replayed()).toEqual([['{}', []]])

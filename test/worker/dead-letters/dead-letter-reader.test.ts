@@ -14,7 +14,7 @@ async function open(): Promise<Broker> {
   const address = { kind: 'embedded', directory: join(temporaryDirectory(), 'data') } as const
   const broker = await openBroker(address, { logger: silentLogger() })
   onTestFinished(() => broker.close())
-  await broker.topics.create({ name: 'dead', partitions: 1 })
+  await broker.topics.create({ name: 'dead', partitions: 1, configs: { 'retention.ms': '-1' } })
   return broker
 }
 

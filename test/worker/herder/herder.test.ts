@@ -5,6 +5,7 @@ import { UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { Herder, type HerderOptions } from '../../../src/worker/herder/herder.ts'
 import { parseOverridePolicy } from '../../../src/worker/model/override-policy.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
+import { OPEN_VALIDATION } from '../../support/topic-access.ts'
 import { createTestWorkRunner, SOURCE } from '../../support/work-runner.ts'
 
 it('applies changes of one connector one after the other, however long a write takes', async () => {
@@ -47,6 +48,7 @@ function slowWorker() {
       workerDefaults: {},
       overrides: parseOverridePolicy('All', [])!,
       access: UNRESTRICTED,
+      ...OPEN_VALIDATION,
     },
   })
   return { worker, steps }

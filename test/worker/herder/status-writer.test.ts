@@ -71,10 +71,47 @@ it.each([
   expect(written).toEqual(['offsets'])
 })
 
+it('writes the newest status when the right to write the topic is granted again', async () => {
+  const { runner, tasks, statuses, clock, recover } = withoutStatusTopic(new BrokerError('not_authorized', 'WRITE'))
+  await runner.execute([START])
+  tasks[0]?.report({ type: 'running' })
+  tasks[0]?.report({ type: 'failed', trace: 'why' })
+  await clock.advance(600_000)
+  recover()
+  await clock.advance(10_000)
+  expect(statuses.task('c', 0)).toMatchObject({ state: 'FAILED', trace: 'why' })
+})
+
 it('does not retry a status that the topic will never accept', async () => {
-  const { runner, attempted, clock } = withoutStatusTopic(new BrokerError('not_authorized', 'no permission'))
+  const { runner, attempted, clock } = withoutStatusTopic(new BrokerError('record_too_large', 'too large'))
   await runner.execute([START])
   await runner.stopTask(ID)
   await clock.advance(60_000)
   expect(attempted).toEqual(['UNASSIGNED'])
 })
+
+it.each([
+  ['is not assigned', 'UNASSIGNED', null],
+  ['has failed', 'FAILED', 'fenced'],
+] as const)(
+  'writes a status again after a previous owner, which had not read it, has written that the task %s',
+  async (_, state, trace) => {
+    const { runner, tasks, statuses, written, clock } = createTestWorkRunner({ generation: () => 2 })
+    const late = { state, trace, worker_id: 'previous:8083', generation: 1, version: null } as const
+    await runner.execute([START])
+    tasks[0]?.report({ type: 'running' })
+    await clock.advance(0)
+    const own = statuses.task('c', 0)
+    written.length = 0
+    runner.statusRead({ kind: 'task', ...ID, status: late })
+    await clock.advance(0)
+    expect(written).toEqual(['c-0 RUNNING'])
+    expect(statuses.task('c', 0)).toEqual(own)
+    await runner.stopTask(ID)
+    await clock.advance(0)
+    written.length = 0
+    runner.statusRead({ kind: 'task', ...ID, status: late })
+    await clock.advance(0)
+    expect(written).toEqual([])
+  },
+)

@@ -26,9 +26,9 @@ it('unknown configuration keys are logged once with a suggestion, when task conf
       Object.assign(stored, { tasks, appliedConfig: config })
     },
   })
-  const { signal } = new AbortController()
-  await generator.run('out', sink, signal)
-  await generator.run('out', sink, signal)
+  const generation = { signal: new AbortController().signal, onWaiting: () => undefined }
+  await generator.run('out', sink, generation)
+  await generator.run('out', sink, generation)
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({
       connector: 'out',
@@ -59,7 +59,7 @@ it('a connector that reports its failure is asked for tasks no more', async () =
     logger: createLogger({ write: () => undefined }),
     putTasks: async () => undefined,
   })
-  const running = generator.run('out', sink, new AbortController().signal)
+  const running = generator.run('out', sink, { signal: new AbortController().signal, onWaiting: () => undefined })
   await expect(running).rejects.toMatchObject({ message: 'gone', stack: 'java.lang.RuntimeException: gone' })
   expect(calls).toBe(4)
 })

@@ -63,8 +63,16 @@ describe('planWork', () => {
       return planOf(WORK, configs, started).map(({ do: step }) => step)
     }
     expect(target('PAUSED')).toEqual(['set-task', 'set-connector'])
-    expect(target('STARTED')).toEqual([])
     expect(target('STOPPED')).toEqual(['stop-task', 'set-connector'])
+  })
+
+  it('generates the tasks of a connector again that was stopped and resumed before this worker read either', () => {
+    const configs = configured('STARTED')
+    const started = all(configs)
+    configs.apply({ kind: 'commit', connector: 'c', tasks: 0 })
+    for (const target of ['STOPPED', 'STARTED'] as const) configs.apply({ kind: 'target', connector: 'c', target })
+    expect(planOf(WORK, configs, started).map(({ do: step }) => step)).toEqual(['stop-task', 'set-connector'])
+    expect(planOf(WORK, configs, all(configs))).toEqual([])
   })
 })
 
@@ -104,9 +112,9 @@ function nothing(): StartedWork {
 
 /** The work of a worker that has executed its plan. */
 function all(configs: ConfigState): StartedWork {
-  const { config, tasks, target } = configs.connector('c')!
+  const { config, tasks, target, targetRevision } = configs.connector('c')!
   return {
-    connectors: new Map([['c', { config, target }]]),
+    connectors: new Map([['c', { config, target, targetRevision }]]),
     tasks: new Map(tasks.map((task, at) => [`c-${at}`, { id: { connector: 'c', task: at }, config: task, target }])),
   }
 }

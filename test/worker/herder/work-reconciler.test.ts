@@ -3,6 +3,7 @@ import { silentLogger } from '../../../src/common/logging/logger.ts'
 import type { LeaderDuties } from '../../../src/worker/herder/leader-duties.ts'
 import { WorkReconciler } from '../../../src/worker/herder/work-reconciler.ts'
 import type { ConnectorsAndTasks } from '../../../src/worker/membership/connect-protocol.ts'
+import { watched } from '../../support/watched.ts'
 import { addConnector, createTestWorkRunner } from '../../support/work-runner.ts'
 
 const ALL: ConnectorsAndTasks = { connectors: ['c'], tasks: [0, 1].map((task) => ({ connector: 'c', task })) }
@@ -18,6 +19,19 @@ describe('WorkReconciler', () => {
     await reconciler.onAssigned()
     expect([...runner.tasks.keys()]).toEqual(['c-1'])
     expect(cleanUps()).toBe(1)
+  })
+
+  it('has cleaned up when it has started, but no rebalance waits for that', async () => {
+    const cleaning = Promise.withResolvers<void>()
+    const { reconciler, group, leader } = createReconciler()
+    group.isLeader = true
+    leader.cleanUp = () => cleaning.promise
+    await reconciler.onAssigned()
+    const starting = watched(reconciler.start().then(() => 'started'))
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
+    expect(starting.outcome).toBeUndefined()
+    cleaning.resolve()
+    await expect.poll(() => starting.outcome).toBe('started')
   })
 
   it('processes simultaneous changes together, and notifies the group', async () => {
@@ -99,12 +113,13 @@ function createReconciler() {
       group.rebalanceChecks += 1
     },
   }
+  const leader = { cleanUp: async (): Promise<void> => void cleanUps++ }
   const reconciler = new WorkReconciler({
     ...testRunner.parts,
     logger: silentLogger(),
     runner: testRunner.runner,
-    leader: { cleanUp: async () => void cleanUps++ } as unknown as LeaderDuties,
+    leader: leader as unknown as LeaderDuties,
     group: () => group,
   })
-  return { ...testRunner, reconciler, group, cleanUps: () => cleanUps }
+  return { ...testRunner, reconciler, group, leader, cleanUps: () => cleanUps }
 }

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { OpenTransactionError } from '../../../src/broker/broker-error.ts'
+import { BrokerError, OpenTransactionError } from '../../../src/broker/broker-error.ts'
+import { UserError } from '../../../src/common/errors.ts'
+import { createLogger } from '../../../src/common/logging/logger.ts'
 import type { RawConfig } from '../../../src/sdk/index.ts'
 import type { WorkRunnerOptions } from '../../../src/worker/herder/work-runner.ts'
+import { WorkerError } from '../../../src/worker/model/worker-error.ts'
+import { localPluginHost } from '../../support/plugin-host.ts'
 import { addConnector, createTestWorkRunner, SOURCE } from '../../support/work-runner.ts'
 
 const ID = { connector: 'c', task: 0 }
@@ -9,7 +13,7 @@ const START = { do: 'start-task', id: ID, config: SOURCE, target: 'STARTED' } as
 
 describe('WorkRunner', () => {
   it('starts sinks and connectors although the offsets topic is unavailable, and sources when it is not', async () => {
-    const { runner, parts, configs, tasks, written } = createTestWorkRunner()
+    const { runner, parts, configs, statuses, tasks, written } = createTestWorkRunner()
     let isUnavailable = true
     parts.offsets.refresh = async () => {
       if (isUnavailable) throw new Error('the topic has no leader')
@@ -20,6 +24,10 @@ describe('WorkRunner', () => {
     await expect(runner.execute([START, { do: 'start-connector', connector }, sink])).rejects.toThrow('no leader')
     expect(tasks.map(({ spec }) => spec.connector)).toEqual(['s'])
     expect(written).toContain('c RUNNING')
+    const reason = 'the task cannot start yet: the topic has no leader'
+    expect(statuses.task('c', 0)).toMatchObject({ state: 'UNASSIGNED', trace: reason })
+    await expect(runner.execute([START])).rejects.toThrow('no leader')
+    expect(written.filter((one) => one === 'c-0 UNASSIGNED')).toHaveLength(1)
     isUnavailable = false
     await runner.execute([START])
     expect(tasks.map(({ spec }) => spec.connector)).toEqual(['s', 'c'])
@@ -91,12 +99,116 @@ describe('WorkRunner', () => {
     const fence = async () => {
       if (refusals-- > 0) throw new Error('nobody leads')
     }
-    const { runner, written, tasks, clock } = createTestWorkRunner({ fence })
+    const { runner, written, statuses, tasks, clock } = createTestWorkRunner({ fence })
     await runner.execute([START])
     expect(tasks).toEqual([])
+    await clock.advance(0)
+    const reason = 'the task cannot start yet, which is retried: nobody leads'
+    expect(statuses.task('c', 0)).toMatchObject({ state: 'UNASSIGNED', trace: reason })
     await clock.advance(2_000)
-    expect(written).toEqual(['offsets'])
+    expect(written).toEqual(['c-0 UNASSIGNED', 'offsets'])
     expect(tasks[0]?.spec.transactionalId).toBe('workers-c-0')
+  })
+
+  it.each([
+    ['this worker', new BrokerError('not_authorized', 'WRITE on transactional id workers-c-0')],
+    ['the leader', new WorkerError('fencing_rejected', 'the leader: WRITE on transactional id workers-c-0')],
+    ['its configuration', new UserError('invalid_config', 'WRITE on transactional id workers-c-0')],
+    ['a bug', new TypeError('WRITE on transactional id workers-c-0')],
+  ])('fails an exactly-once task that %s keeps from starting, until it is restarted', async (_, error) => {
+    let isDenied = true
+    const fence = async () => {
+      if (isDenied) throw error
+    }
+    const { runner, statuses, tasks, clock, written } = createTestWorkRunner({ fence })
+    await runner.execute([START])
+    await clock.advance(0)
+    const trace = expect.stringContaining('WRITE on transactional id workers-c-0')
+    expect(statuses.task('c', 0)).toMatchObject({ state: 'FAILED', trace })
+    isDenied = false
+    await clock.advance(600_000)
+    expect(tasks).toEqual([])
+    expect(written).toEqual(['c-0 FAILED'])
+    await runner.stopTask(ID, 'RESTARTING')
+    await runner.execute([START])
+    await clock.advance(0)
+    tasks[0]?.report({ type: 'running' })
+    expect(statuses.task('c', 0)).toMatchObject({ state: 'RUNNING', trace: null })
+  })
+
+  it('logs once why a task cannot start, however often that is retried', async () => {
+    const lines: string[] = []
+    const fence = async () => {
+      throw new BrokerError('unavailable', 'no coordinator')
+    }
+    const logger = createLogger({ level: 'info', write: (line) => void lines.push(line) })
+    const { runner, clock } = createTestWorkRunner({ fence, logger })
+    await runner.execute([START])
+    await clock.advance(300_000)
+    expect(lines.filter((line) => line.includes('no coordinator')).map((line) => JSON.parse(line).msg)).toEqual([
+      'a task waits for the end of its predecessors, whose producers are fenced, which is retried until it succeeds',
+    ])
+  })
+
+  it('ends its tasks at once when the worker has lost its membership, although a step waits, and starts no other', async () => {
+    const reading = Promise.withResolvers<void>()
+    const { runner, parts, tasks, written } = createTestWorkRunner()
+    await runner.execute([START])
+    tasks[0]?.report({ type: 'running' })
+    parts.offsets.refresh = () => reading.promise
+    const starting = runner.execute([{ ...START, id: { connector: 'd', task: 0 } }])
+    runner.halt()
+    expect(tasks[0]?.done).toEqual(['stop'])
+    reading.resolve()
+    await starting
+    await runner.stopAll()
+    expect(tasks.map(({ done }) => done)).toEqual([['stop']])
+    expect(written.slice(2).sort()).toEqual(['c-0 UNASSIGNED', 'd-0 UNASSIGNED'])
+    await runner.execute([START])
+    expect(tasks).toHaveLength(2)
+  })
+
+  it('reports a task that does not start as waiting, with what it waits for, also after it had been running', async () => {
+    const { runner, statuses, tasks, clock } = createTestWorkRunner()
+    await runner.execute([START])
+    tasks[0]?.report({ type: 'running' })
+    await runner.stopTask(ID)
+    await runner.execute([START])
+    await clock.advance(10_000)
+    const reason = 'the task has not started for 10 s: it waits for its process, which is started or busy'
+    expect(statuses.task('c', 0)).toMatchObject({ state: 'UNASSIGNED', trace: reason })
+    tasks[1]?.report({ type: 'running' })
+    expect(statuses.task('c', 0)).toMatchObject({ state: 'RUNNING', trace: null })
+  })
+
+  it.each([
+    ['none are generated', [], 0, 'the connector has no tasks, because Datagen generated none'],
+    [
+      'they are slow to be generated',
+      undefined,
+      10_000,
+      'the tasks are not generated yet: Datagen has not returned for 10 s',
+    ],
+    ['they cannot be stored', [SOURCE], 0, 'the tasks could not be stored, which is retried: nobody leads'],
+  ])('states why a running connector has no tasks when %s', async (_, generated, waitMs, reason) => {
+    const { promise, resolve } = Promise.withResolvers<object>()
+    const { catalog } = localPluginHost()
+    let leads = false
+    const { runner, configs, statuses, clock } = createTestWorkRunner({
+      plugins: { catalog, call: (() => promise) as unknown as WorkRunnerOptions['plugins']['call'] },
+      putTasks: async () => {
+        if (generated?.length && !leads) throw new Error('nobody leads')
+      },
+    })
+    addConnector(configs, 0)
+    if (generated !== undefined) resolve({ configs: generated, againMs: null })
+    await runner.startConnector(configs.connector('c')!)
+    await clock.advance(waitMs)
+    expect(statuses.connector('c')).toMatchObject({ state: 'RUNNING', trace: reason })
+    leads = true
+    resolve({ configs: [SOURCE], againMs: null })
+    await clock.advance(60_000)
+    expect(statuses.connector('c')).toMatchObject({ state: 'RUNNING', trace: generated?.length === 0 ? reason : null })
   })
 
   it('fails an exactly-once task that waits over 90 s for an open transaction, with the remedy, and starts it afterwards', async () => {

@@ -107,7 +107,7 @@ describe('connections', () => {
     fc.tuple(fc.constant(0), fc.nat(255), fc.nat(255), fc.nat(255)),
   )
 
-  it('never reach a denied address, in any notation of a URL', () => {
+  it('never reach a denied address, in any notation of a URL', { tags: ['slow'] }, () => {
     const access = createNetworkAccess({
       addresses: { allowed: undefined, denied: DENIED_BY_DEFAULT },
       listeners: { allowed: undefined, ownPorts: [] },

@@ -4,11 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { watchContent } from '../../../src/common/file-watcher.ts'
+import type { ClientTls } from '../../../src/common/http-agent.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { tlsMaterial } from '../../../src/tls/tls-material.ts'
-import { PeerClient, type PeerTls } from '../../../src/worker/membership/peer-client.ts'
+import { PeerClient } from '../../../src/worker/membership/peer-client.ts'
 import { peerTls } from '../../../src/worker/rest-server.ts'
 import { workerSettings } from '../../../src/worker/settings.ts'
+import { startHttpServer } from '../../support/http-server.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const pem = (name: string) => join(import.meta.dirname, '../../support/tls', name)
@@ -52,12 +54,21 @@ describe('PeerClient over HTTPS with certificates of a private authority', () =>
     await vi.waitFor(() => client.fenceZombieSourceTasks(url, 'c'), { timeout: 25_000 })
   })
 
+  it('reports that the leader may not fence tasks, with its reason, so that the task fails instead of asking again', async () => {
+    const body = JSON.stringify({ error_code: 424, message: 'WRITE on transactional id t' })
+    const { url } = await startHttpServer(() => ({ status: 424, body }))
+    await expect(peers({}).fenceZombieSourceTasks(url, 'c')).rejects.toMatchObject({
+      code: 'fencing_rejected',
+      message: expect.stringMatching(/^the leader 127.0.0.1:\d+: WRITE on transactional id t$/),
+    })
+  })
+
   it('returns undefined for an address on which no worker listens', async () => {
     expect(await peers({}).forward('https://127.0.0.1:1', REQUEST, true)).toBeUndefined()
   })
 })
 
-function peers(tls: PeerTls): PeerClient {
+function peers(tls: ClientTls): PeerClient {
   return new PeerClient({ ...OPTIONS, tls: () => tls })
 }
 

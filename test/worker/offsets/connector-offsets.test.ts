@@ -4,6 +4,7 @@ import type { RawConfig } from '../../../src/sdk/index.ts'
 import { ConnectorOffsets, type ConnectorOffsetsOptions } from '../../../src/worker/offsets/connector-offsets.ts'
 import type { ConnectorState } from '../../../src/worker/stores/config-state.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
+import { topicAccess } from '../../support/topic-access.ts'
 
 const STATES: readonly Pick<ConnectorState, 'target' | 'tasks'>[] = [
   { target: 'STARTED', tasks: [] },
@@ -48,7 +49,7 @@ describe('offsets of a sink whose consumer connects to other servers than the wo
     for (const request of [offsets.list(sink('elsewhere:9092')), offsets.reset(sink('elsewhere:9092'))]) {
       await expect(request).rejects.toMatchObject({
         code: 'offsets_refused',
-        message: expect.stringContaining("the offsets of its group 'connect-c' there"),
+        message: expect.stringContaining('set admin.override.bootstrap.servers to them, too'),
       })
     }
     expect(log).toEqual([])
@@ -66,12 +67,14 @@ describe('offsets of a sink whose consumer connects to other servers than the wo
 /** The offsets of a stopped sink, by the `bootstrap.servers` of its consumer. Those of the worker are `kafka:9092`. */
 function stoppedSink(committed: readonly object[]) {
   const log: string[] = []
+  const broker = {
+    address: async () => ({ kind: 'kafka', config: { 'bootstrap.servers': 'kafka:9092' } }),
+    groups: { offsets: async () => committed, delete: async (group: string) => void log.push(`delete ${group}`) },
+  }
   const offsets = new ConnectorOffsets({
-    broker: {
-      address: async () => ({ kind: 'kafka', config: { 'bootstrap.servers': 'kafka:9092' } }),
-      groups: { offsets: async () => committed, delete: async (group: string) => void log.push(`delete ${group}`) },
-    },
+    brokers: { run: (_: unknown, __: unknown, action: (one: object) => unknown) => action(broker) },
     plugins: { catalog: { find: (kind: string) => (kind === 'sink' ? { kind } : undefined) } },
+    accessOf: () => topicAccess(),
     haveTasksEnded: () => true,
     clock: new FakeClock(),
   } as unknown as ConnectorOffsetsOptions)
@@ -106,6 +109,7 @@ function stoppedSource() {
         for (const { offset } of written) log.push(`write ${offset === null ? 'nothing' : printExactJson(offset)}`)
       },
     },
+    accessOf: () => topicAccess(),
     haveTasksEnded: () => haveEnded,
     clock,
   } as unknown as ConnectorOffsetsOptions)

@@ -123,14 +123,14 @@ it('connectors with any valid name are created, read, changed, stopped and delet
   }
 })
 
-it('concurrent requests to create the same connector create it once', async () => {
+it('concurrent requests to create the same connector create it once', { tags: ['slow'] }, async () => {
   const { url } = await startTestWorker()
   const asked = Array.from({ length: 8 }, (_, at) => send('POST', `${url}/connectors`, make({ ...SOURCE, batch: at })))
   const statuses = (await Promise.all(asked)).map(({ status }) => status)
   expect(statuses.sort()).toEqual([201, 409, 409, 409, 409, 409, 409, 409])
 })
 
-it('concurrent patches of a configuration are all applied', async () => {
+it('concurrent patches of a configuration are all applied', { tags: ['slow'] }, async () => {
   const { url } = await startTestWorker()
   await send('POST', `${url}/connectors`, { ...make(SOURCE), initial_state: 'STOPPED' })
   await Promise.all(['a', 'b', 'c', 'd'].map((key) => send('PATCH', `${url}/connectors/c/config`, { [key]: '1' })))

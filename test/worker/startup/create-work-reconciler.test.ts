@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
+import type { ConnectorBrokers } from '../../../src/worker/configuration/connector-brokers.ts'
 import type { PeerClient } from '../../../src/worker/membership/peer-client.ts'
 import { workerSettings } from '../../../src/worker/settings.ts'
 import { createWorkReconciler } from '../../../src/worker/startup/create-work-reconciler.ts'
@@ -19,6 +20,7 @@ it('a connector whose config record arrives before the work reconciler exists is
   const { reconciler } = createWorkReconciler({
     settings: workerSettings([]),
     broker: {} as Broker,
+    brokers: {} as ConnectorBrokers,
     logger,
     events,
     stores: { configs: configStore, statuses, offsets } as Stores,

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createBrokerClient } from '../../../src/broker/broker-client.ts'
 import { openEmbeddedBackend } from '../../../src/broker/embedded/embedded-backend.ts'
-import { ATTRIBUTES_AT } from '../../../src/broker/record-batch/record-batch-layout.ts'
+import { ATTRIBUTES_AT } from '../../../src/broker/record-batch/batch-header.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { createMetrics } from '../../../src/common/metrics-registry.ts'
 import { startWorker } from '../../../src/worker/main.ts'

@@ -5,13 +5,15 @@ import { createWorkerClient } from '../../../src/clients/worker-client.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { OffsetStore } from '../../../src/worker/stores/offset-store.ts'
 import { openTestBroker, readRecords } from '../../support/topic.ts'
+import { topicAccess } from '../../support/topic-access.ts'
 import { startTestWorker } from '../../support/worker.ts'
 
 const OWN = { 'offsets.storage.topic': 'own-offsets' }
 const [A, B] = [{ file: 'a' }, { file: 'b' }]
 
 async function openStore(broker: Broker): Promise<OffsetStore> {
-  const store = await OffsetStore.open({ broker, logger: silentLogger(), topic: { name: 'offsets', partitions: 1 } })
+  const topic = { name: 'offsets', partitions: 1 }
+  const store = await OffsetStore.open({ broker, logger: silentLogger(), topic, accessOf: () => topicAccess() })
   onTestFinished(() => store.close())
   return store
 }

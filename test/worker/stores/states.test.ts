@@ -61,6 +61,26 @@ describe('ConfigState', () => {
     expect(state.connector('c')).toMatchObject({ pendingFencing: true })
   })
 
+  it('keeps the tasks of an unchanged configuration that is written again with them', () => {
+    const fencing = { kind: 'fencing', connector, tasks: 2 } as const
+    const first = [{ kind: 'connector', connector, config }, task(0), task(1), commit(2)] as const
+    const state = stateOf(...first, fencing)
+    const before = state.connector('c')!
+    for (const record of first) state.apply({ ...record, ...('config' in record && { config: { ...record.config } }) })
+    const after = state.connector('c')!
+    expect(after.config).not.toBe(before.config)
+    expect(after.tasks).toBe(before.tasks)
+    expect(after).toMatchObject({ taskGeneration: 0, pendingFencing: false })
+    state.apply({ kind: 'connector', connector, config })
+    for (const record of [task(0), commit(1)]) state.apply(record)
+    expect(state.connector('c')).toMatchObject({ tasks: [{ n: '0' }], taskGeneration: 1, pendingFencing: true })
+  })
+
+  it('has to fence the tasks of a connector whose last configuration follows its tasks', () => {
+    const state = stateOf({ kind: 'fencing', connector, tasks: 2 }, commit(0), { kind: 'connector', connector, config })
+    expect(state.connector('c')).toMatchObject({ tasks: [], fencedTasks: 2, pendingFencing: true })
+  })
+
   it('ends with the connectors of the recorded Java worker after replaying its records', () => {
     const state = new ConfigState()
     for (const { topic, key, value } of GOLDEN) {
@@ -80,12 +100,57 @@ describe('StatusState', () => {
   const status = (state: string, generation: number, worker = 'h:1') =>
     JSON.stringify({ state, trace: null, worker_id: worker, generation, version: null })
 
-  it('ignores an UNASSIGNED status of a worker that no longer runs the task', () => {
+  it.each(['RUNNING', 'PAUSED', 'FAILED'])(
+    'ignores an UNASSIGNED status of an earlier owner, when it is %s elsewhere',
+    (known) => {
+      const state = new StatusState()
+      for (const key of ['status-connector-c', 'status-task-c-0']) {
+        apply(state, key, status(known, 5, 'h:2'))
+        apply(state, key, status('UNASSIGNED', 5, 'h:1'))
+      }
+      expect([state.connector('c'), state.task('c', 0)]).toMatchObject([{ state: known }, { state: known }])
+      for (const key of ['status-connector-c', 'status-task-c-0']) apply(state, key, status('UNASSIGNED', 6, 'h:2'))
+      expect([state.connector('c')?.state, state.task('c', 0)?.state]).toEqual(['UNASSIGNED', 'UNASSIGNED'])
+    },
+  )
+
+  it('ignores an UNASSIGNED status with a reason of an earlier owner, whose task was fenced', () => {
     const state = new StatusState()
+    const waiting = (generation: number, worker_id: string) =>
+      JSON.stringify({ state: 'UNASSIGNED', trace: 'fenced', worker_id, generation, version: null })
+    apply(state, 'status-task-c-0', status('RUNNING', 9, 'h:2'))
+    apply(state, 'status-task-c-0', waiting(7, 'h:1'))
+    expect(state.task('c', 0)).toMatchObject({ state: 'RUNNING', worker_id: 'h:2' })
+    apply(state, 'status-task-c-0', waiting(10, 'h:1'))
+    expect(state.task('c', 0)).toMatchObject({ state: 'UNASSIGNED', worker_id: 'h:1' })
+  })
+
+  it('ignores the FAILED status of an earlier owner, and what it writes then', () => {
+    const state = new StatusState()
+    apply(state, 'status-task-c-0', status('RUNNING', 4, 'h:1'))
     apply(state, 'status-task-c-0', status('RUNNING', 5, 'h:2'))
+    apply(state, 'status-task-c-0', status('FAILED', 4, 'h:1'))
+    apply(state, 'status-task-c-0', status('UNASSIGNED', 4, 'h:1'))
+    expect(state.task('c', 0)).toMatchObject({ state: 'RUNNING', worker_id: 'h:2' })
+    apply(state, 'status-task-c-0', status('FAILED', 5, 'h:2'))
+    expect(state.task('c', 0)).toMatchObject({ state: 'FAILED', worker_id: 'h:2' })
+  })
+
+  it('applies the FAILED status of a new owner', () => {
+    const state = new StatusState()
+    apply(state, 'status-task-c-0', status('RUNNING', 4, 'h:1'))
+    apply(state, 'status-task-c-0', status('FAILED', 5, 'h:2'))
+    expect(state.task('c', 0)).toMatchObject({ state: 'FAILED', worker_id: 'h:2' })
+    // A group that was deleted begins again with generation 1: its worker has taken over what is unassigned.
+    apply(state, 'status-task-c-0', status('UNASSIGNED', 5, 'h:2'))
+    apply(state, 'status-task-c-0', status('FAILED', 1, 'h:3'))
+    expect(state.task('c', 0)).toMatchObject({ state: 'FAILED', worker_id: 'h:3' })
+  })
+
+  it('applies the UNASSIGNED status of a worker that has lost its membership, which has no newer generation', () => {
+    const state = new StatusState()
+    apply(state, 'status-task-c-0', status('RUNNING', 5, 'h:1'))
     apply(state, 'status-task-c-0', status('UNASSIGNED', 5, 'h:1'))
-    expect(state.task('c', 0)).toMatchObject({ state: 'RUNNING' })
-    apply(state, 'status-task-c-0', status('UNASSIGNED', 6, 'h:2'))
     expect(state.task('c', 0)).toMatchObject({ state: 'UNASSIGNED' })
   })
 

@@ -7,7 +7,7 @@ it('notifies of status records of a connector and its tasks, but not of topic re
   const notified: string[] = []
   const store = await StatusStore.open({
     ...{ broker: await openTestBroker(), logger: silentLogger(), topic: { name: 'statuses', partitions: 1 } },
-    onStatus: (connector) => notified.push(connector),
+    onStatus: ({ connector }) => notified.push(connector),
   })
   onTestFinished(() => store.close())
   const status = { state: 'RUNNING', trace: null, worker_id: 'w:8083', generation: 1 } as const

@@ -4,7 +4,9 @@ import { advance, deliver, exactlyOnce, independentExactlyOnce } from '../../sup
 import { FakeClock } from '../../support/fake-clock.ts'
 
 describe('ExactlyOnceDelivery', () => {
-  it('keeps no converted records of an open transaction for sources with and without a listener', async () => {
+  it('keeps no converted records of an open transaction for sources with and without a listener', {
+    tags: ['slow'],
+  }, async () => {
     // One collection of the garbage of all files before takes as long as all other tests here.
     const deliveries = [true, false].map((listens) => exactlyOnce('interval', false, listens).delivery)
     const deliverValue = (value: Uint8Array, at: number) =>

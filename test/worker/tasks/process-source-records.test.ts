@@ -1,31 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import {
-  CELL,
-  decimal,
-  INT32,
-  INT64,
-  optional,
-  type RowBatch,
-  type SourceBatch,
-  type SourceRecord,
-  STRING,
-  struct,
-  TIMESTAMP,
-  toSourceRecords,
-  UNRESTRICTED,
-} from '../../../src/sdk/index.ts'
+import { INT32, type SourceRecord } from '../../../src/sdk/index.ts'
 import { parseTaskConfig } from '../../../src/worker/configuration/task-config.ts'
 import { ErrorPolicy } from '../../../src/worker/tasks/error-policy.ts'
 import { toDeadLetter, toRecordFailure } from '../../../src/worker/tasks/failed-source-record.ts'
+import { PluginStep } from '../../../src/worker/tasks/plugin-step.ts'
 import { type FailedSourceRecord, processSourceRecords } from '../../../src/worker/tasks/process-source-records.ts'
-import { createRecordPipeline } from '../../../src/worker/tasks/record-pipeline.ts'
+import { RecordPipeline } from '../../../src/worker/tasks/record-pipeline.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { startTestRegistry } from '../../support/registry.ts'
-import { shippedCatalog } from '../../support/shipped-plugins.ts'
+import { openTestPipeline } from '../../support/record-pipeline.ts'
 
 const SILENT_LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-const STRINGS = { 'key.converter': 'StringConverter', 'value.converter': 'StringConverter' }
 const TO_INT = { transforms: 'c', 'transforms.c.type': 'Cast$Value', 'transforms.c.spec': 'int32' }
 
 /** Converts a batch as the task of a source does, with its error policy and dead letters. */
@@ -41,7 +26,7 @@ async function convert(config: Readonly<Record<string, string>>, records: readon
   return { values: converted.map(({ value }) => String(value)), deadLetters: failures.map(toDeadLetter) }
 }
 
-async function convertBatch(config: Readonly<Record<string, string>>, batch: SourceBatch) {
+async function convertBatch(config: Readonly<Record<string, string>>, batch: readonly SourceRecord[]) {
   const policy = new ErrorPolicy({
     config: parseTaskConfig(config).errors,
     counters: countersIn(),
@@ -50,8 +35,8 @@ async function convertBatch(config: Readonly<Record<string, string>>, batch: Sou
     signal: new AbortController().signal,
   })
   const failures: FailedSourceRecord[] = []
-  const { records: converted, sources } = await processSourceRecords(batch, {
-    pipeline: createRecordPipeline(shippedCatalog(), config, STRINGS, UNRESTRICTED),
+  const { records: converted } = await processSourceRecords(batch, {
+    pipeline: await openTestPipeline('source', config),
     policy,
     recordBytesMax: 1_000_000,
     onFailedRecord: (failed) => {
@@ -59,7 +44,7 @@ async function convertBatch(config: Readonly<Record<string, string>>, batch: Sou
       failures.push(failed)
     },
   })
-  return { converted, sources, failures }
+  return { converted, failures }
 }
 
 const headersOf = ({ record }: ReturnType<typeof toDeadLetter>) =>
@@ -136,17 +121,15 @@ describe('source records that cannot be written', () => {
   })
 
   it('include the results of a converter that are no bytes', async () => {
-    const catalog = shippedCatalog()
-    const pipeline = createRecordPipeline(catalog, {}, STRINGS, UNRESTRICTED)
     const failures: FailedSourceRecord[] = []
-    const broken = {
-      className: 'Broken',
-      converter: { ...pipeline.value.converter, fromConnect: () => 'text' as never },
-    }
+    const broken = new PluginStep('value_converter', 'Broken', (item) => {
+      item.value = 'text' as never
+      return true
+    })
     const { records } = await processSourceRecords(
       [{ topic: 'lines', value: 'a', sourcePartition: {}, sourceOffset: {} }],
       {
-        pipeline: { ...pipeline, value: broken },
+        pipeline: new RecordPipeline([broken]),
         policy: undefined as never,
         recordBytesMax: 1_000,
         onFailedRecord: (failed) => failures.push(failed),
@@ -154,89 +137,5 @@ describe('source records that cannot be written', () => {
     )
     expect(records).toEqual([])
     expect(failures).toMatchObject([{ error: { code: 'invalid_record' } }])
-  })
-})
-
-/** Five rows; no converter can write the number of the second one, and the text of the third one is large. */
-function fiveRows(): RowBatch {
-  const texts = ['a', 'é', 'x'.repeat(1_000_001), '', '𝄞'].map((text) => Buffer.from(text))
-  const ends = texts.map((_, index) => texts.slice(0, index + 1).reduce((sum, { length }) => sum + length, 0))
-  const numbers = (list: readonly number[]) => Float64Array.from(list)
-  return {
-    topic: 'rows',
-    valueSchema: struct('Row', {
-      id: INT64,
-      at: TIMESTAMP,
-      price: optional(decimal(2)),
-      text: optional(STRING),
-      other: INT32,
-    }),
-    length: 5,
-    columns: [
-      { kind: 'numbers', numbers: numbers([1, 2 ** 60, 3, 4, 5]), cells: new Uint8Array(5), others: new Map() },
-      { kind: 'numbers', numbers: numbers([0, 1, 2, 3, -1]), cells: new Uint8Array(5), others: new Map() },
-      {
-        kind: 'numbers',
-        numbers: numbers([1, 2, 3, 0, -205]),
-        cells: Uint8Array.of(CELL.compact, CELL.compact, CELL.compact, CELL.other, CELL.compact),
-        others: new Map([[3, { unscaled: 2n ** 70n, scale: 2 }]]),
-      },
-      {
-        kind: 'texts',
-        bytes: Buffer.concat(texts),
-        starts: Int32Array.from([0, ...ends.slice(0, -1)]),
-        ends: Int32Array.from(ends),
-        cells: Uint8Array.of(0, 0, 0, CELL.null, 0),
-        others: new Map(),
-      },
-      { kind: 'values', values: [1, 2, 3, 4, 5] },
-    ],
-    sourcePartition: { table: 't' },
-    offsetOf: (row) => ({ incrementing: row }),
-  }
-}
-
-describe('conversion of the rows of a batch', () => {
-  it.each([
-    ['Avro', { 'value.converter': 'AvroConverter' }],
-    ['JSON Schema', { 'value.converter': 'JsonSchemaConverter' }],
-    ['JSON', { 'value.converter': 'JsonConverter' }],
-    [
-      'Avro after a transformation',
-      {
-        'value.converter': 'AvroConverter',
-        transforms: 'r',
-        'transforms.r.type': 'MaskField$Value',
-        'transforms.r.fields': 'other',
-      },
-    ],
-  ])('has the records, the failures and the sources of their records with %s', async (_, plugins) => {
-    const registry = await startTestRegistry()
-    try {
-      const config = { 'errors.tolerance': 'all', 'value.converter.schema.registry.url': registry.url, ...plugins }
-      const batch = fiveRows()
-      const [rows, records] = [await convertBatch(config, batch), await convertBatch(config, toSourceRecords(batch))]
-      expect(rows.converted).toEqual(records.converted)
-      expect(rows.converted).toHaveLength(3)
-      expect(rows.failures).toEqual(records.failures)
-      expect(rows.failures.map(toDeadLetter)).toEqual(records.failures.map(toDeadLetter))
-      const offsetsOf = ({ sources, converted }: typeof rows) => [
-        converted.map((_, index) => sources.at(index)),
-        converted.map((_, index) => sources.withoutContent().at(index)),
-      ]
-      expect(offsetsOf(rows)).toEqual(offsetsOf(records))
-    } finally {
-      await registry.stop()
-    }
-  })
-
-  it('fails at the row that cannot be converted when errors.tolerance is none', async () => {
-    const registry = await startTestRegistry()
-    try {
-      const config = { 'value.converter': 'AvroConverter', 'value.converter.schema.registry.url': registry.url }
-      await expect(convertBatch(config, fiveRows())).rejects.toThrow('Tolerance exceeded in error handler')
-    } finally {
-      await registry.stop()
-    }
   })
 })

@@ -23,7 +23,7 @@ it('a sink task whose successor has joined the group ends, and the successor kee
     await beats.advance(HEARTBEAT_MS)
     return older.said.at(-1)
   }
-  await expect.poll(afterHeartbeat).toMatchObject({ type: 'failed' })
+  await expect.poll(afterHeartbeat).toMatchObject({ type: 'failed', isFenced: true })
   await produceTexts(broker, 'lines', 'b')
   await expect.poll(() => newer.seen).toEqual(['a', 'b'])
   expect(older.seen).toEqual(['a'])

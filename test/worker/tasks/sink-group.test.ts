@@ -39,7 +39,9 @@ describeConcurrently('a sink task in its group', () => {
     expect(await broker.groups.offsets('connect-out')).toEqual([{ topic: 'lines', partition: 0, offset: 1 }])
   })
 
-  it('reads again from the last commit when its sink does not flush, and shows the error until it does', async () => {
+  it('reads again from the last commit when its sink does not flush, and shows the error until it does', {
+    tags: ['slow'],
+  }, async () => {
     const broker = await openTestBroker('lines')
     await produceTexts(broker, 'lines', 'a')
     const stored: unknown[] = []
@@ -73,7 +75,9 @@ describeConcurrently('a sink task in its group', () => {
     await task.stop()
   })
 
-  it('reads again from its first record when its sink does not flush before the first commit, also a batch that was rejected', async () => {
+  it('reads again from its first record when its sink does not flush before the first commit, also a batch that was rejected', {
+    tags: ['slow'],
+  }, async () => {
     const broker = await openTestBroker('lines')
     await produceTexts(broker, 'lines', 'a')
     const seen: unknown[] = []

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Producer } from '../../../src/broker/broker.ts'
 import { SinkReports } from '../../../src/worker/tasks/sink-reports.ts'
 import { openTestBroker } from '../../support/topic.ts'
+import { guardedBroker } from '../../support/topic-access.ts'
 
 const TOPIC = { name: 'reports', partitions: 3, replicationFactor: 1 }
 const RECORD = { key: null, value: Buffer.from('v'), headers: [] }
@@ -9,7 +9,8 @@ const RECORD = { key: null, value: Buffer.from('v'), headers: [] }
 describe('SinkReports', () => {
   it('creates the report topic once, with the configured number of partitions', async () => {
     const broker = await openTestBroker('in')
-    const reports = new SinkReports({ topics: async () => broker.topics, producer: () => broker.producer() })
+    const guarded = guardedBroker(broker)
+    const reports = new SinkReports({ topics: async () => guarded.topics, producer: () => guarded.producer() })
     await Promise.all([reports.write(TOPIC, [RECORD]), reports.write(TOPIC, [RECORD])])
     await reports.close()
     expect((await broker.topics.describe('reports'))?.partitions).toHaveLength(3)
@@ -25,9 +26,10 @@ describe('SinkReports', () => {
       if (next?.message === message) throw failures.shift()
       return client
     }
+    const guarded = guardedBroker(broker)
     const reports = new SinkReports({
-      topics: () => open(broker.topics, 'no topics'),
-      producer: () => open<Producer>(broker.producer(), 'no producer'),
+      topics: () => open(guarded.topics, 'no topics'),
+      producer: () => open(guarded.producer(), 'no producer'),
     })
     await expect(reports.write(TOPIC, [RECORD])).rejects.toThrow('no topics')
     await expect(reports.write(TOPIC, [RECORD])).rejects.toThrow('no producer')

@@ -48,7 +48,7 @@ it('reads a topic that was created anew from its begin', async () => {
   await reader.close()
 })
 
-it('waits for a topic that is deleted until it is created again', async () => {
+it('waits for a topic that is deleted until it is created again', { tags: ['slow'] }, async () => {
   const broker = await openTestBroker('signals')
   await produceTexts(broker, 'signals', 'a')
   const reader = await SourceTopicReader.open({ broker, topic: 'signals', offset: 0 })

@@ -18,7 +18,7 @@ describeConcurrently('WorkerSinkTask', () => {
     expect(await broker.groups.offsets('connect-out')).toEqual([{ topic: 'lines', partition: 0, offset: 2 }])
   })
 
-  it('puts a batch again after a retriable error, without losing records', async () => {
+  it('puts a batch again after a retriable error, without losing records', { tags: ['slow'] }, async () => {
     const broker = await openLog('a', 'b')
     const taken: unknown[] = []
     let attempts = 0
@@ -161,7 +161,7 @@ describeConcurrently('WorkerSinkTask', () => {
     expect(await broker.groups.offsets('connect-out')).toEqual([])
   })
 
-  it('reads no further records while a batch waits for its retry', async () => {
+  it('reads no further records while a batch waits for its retry', { tags: ['slow'] }, async () => {
     const broker = await openLog('a')
     const asked: unknown[] = []
     let isBusy = true
@@ -208,6 +208,18 @@ describeConcurrently('WorkerSinkTask', () => {
     })
   })
 
+  it('fails with the error of put, also when the sink cannot be stopped for the same reason', async () => {
+    const broker = await openLog('a')
+    const lost = (what: string) => async () => {
+      throw new Error(`${what}: the host was lost`)
+    }
+    const task = startSink(broker, { put: lost('put'), stop: lost('stop') })
+    await poll(() => task.said.at(-1)).toMatchObject({
+      type: 'failed',
+      trace: expect.stringContaining('put: the host'),
+    })
+  })
+
   it('fails without a commit when put throws a non-retriable error', async () => {
     const broker = await openLog('a')
     const task = startSink(broker, {
@@ -239,7 +251,7 @@ describeConcurrently('WorkerSinkTask', () => {
     await task.stop()
   })
 
-  it('does not wait for a commit longer than offset.flush.timeout.ms', async () => {
+  it('does not wait for a commit longer than offset.flush.timeout.ms', { tags: ['slow'] }, async () => {
     const broker = await openLog('a')
     const open = broker.consumer.bind(broker)
     broker.consumer = async (options) => Object.assign(await open(options), { commit: () => new Promise(() => {}) })
@@ -291,7 +303,7 @@ describeConcurrently('WorkerSinkTask', () => {
     expect(await broker.groups.offsets('connect-out')).toEqual([])
   })
 
-  it('reads no further while too many dead letters are not stored yet', async () => {
+  it('reads no further while too many dead letters are not stored yet', { tags: ['slow'] }, async () => {
     const count = 60
     const broker = await openLog(...Array.from({ length: count }, () => `not json ${'x'.repeat(200_000)}`))
     const held: (() => void)[] = []

@@ -187,6 +187,23 @@ describe('WorkerSourceTask', () => {
     expect((await readRecords(broker, 'offsets')).map(({ value }) => String(value))).toEqual(['{"at":2}', '{"at":3}'])
   })
 
+  it('says that its producer was fenced by another one with its transactional id', async () => {
+    const broker = await openLog()
+    const task = startSource(
+      broker,
+      async function* () {
+        yield [record(0)]
+        await expect.poll(() => valuesOf(broker)).toEqual(['0'])
+        await (await broker.producer({ transactionalId: 'in-0' })).close()
+        yield [record(1)]
+      },
+      {},
+      { transactionalId: 'in-0' },
+    )
+    await expect.poll(() => task.said.at(-1)).toMatchObject({ type: 'failed', isFenced: true })
+    expect(await valuesOf(broker)).toEqual(['0'])
+  })
+
   it('rejects transaction.boundary=connector for a source that defines no transactions', async () => {
     const broker = await openLog()
     const own = sourceOf(async function* () {})

@@ -7,6 +7,7 @@ import type { PluginHost, PluginOperation } from '../../../src/worker/plugin-hos
 import { validateConnector } from '../../../src/worker/validation/validate-connector.ts'
 import { cpuMsOf } from '../../support/cpu-time.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
+import { OPEN_VALIDATION } from '../../support/topic-access.ts'
 
 const SINK = { 'connector.class': 'FileStreamSink', name: 'out', file: '/tmp/out' }
 
@@ -25,6 +26,7 @@ async function errorsOf(
       workerDefaults: {},
       overrides: parseOverridePolicy('All', [])!,
       access: UNRESTRICTED,
+      ...OPEN_VALIDATION,
     },
     { connects: false },
   )
@@ -49,8 +51,8 @@ it('topic.creation settings of a source are validated by group', async () => {
   ])
   const group = { 'topic.creation.groups': 'g', 'topic.creation.g.include': '(', 'topic.creation.g.partitions': '0' }
   expect(await topicErrors({ ...valid, ...group })).toEqual([
-    expect.stringMatching(/configuration topic\.creation\.g\.include: .*Invalid regex/),
-    expect.stringMatching(/configuration topic\.creation\.g\.partitions: .*expected at least 1, or -1/),
+    expect.stringMatching(/configuration topic\.creation\.g\.include: Syntax error in regular expression/),
+    expect.stringMatching(/configuration topic\.creation\.g\.partitions: Number of partitions must be positive, or -1/),
   ])
 })
 
@@ -111,7 +113,7 @@ it('an expression that may backtrack is not matched during validation, only in t
   const own = { 'errors.deadletterqueue.topic.name': 'ab', 'topics.regex': 'a(?=b).' }
   expect(await errorsOf(own, 'topics.regex')).toEqual([])
   expect(() => parseTaskConfig({ 'connector.class': 'x', ...own })).toThrow(
-    "The DLQ topic 'ab' may not be included in the list of topics (a(?=b).) consumed by the connector",
+    "The DLQ topic 'ab' may not be matched by the regex for the topics ('topics.regex=a(?=b).') consumed by the connector",
   )
 })
 

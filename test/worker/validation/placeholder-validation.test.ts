@@ -15,6 +15,7 @@ import { type ValidationContext, validateConnector } from '../../../src/worker/v
 import { localPluginHost } from '../../support/plugin-host.ts'
 import { propertyRuns } from '../../support/property-seed.ts'
 import { SHIPPED } from '../../support/shipped-plugins.ts'
+import { OPEN_VALIDATION } from '../../support/topic-access.ts'
 
 const context: ValidationContext = {
   plugins: localPluginHost(),
@@ -23,6 +24,7 @@ const context: ValidationContext = {
   workerDefaults: { 'value.converter': 'org.apache.kafka.connect.json.JsonConverter' },
   overrides: parseOverridePolicy('All', [])!,
   access: UNRESTRICTED,
+  ...OPEN_VALIDATION,
 }
 const validate: Validate = (config, options) => validateConnector(config, context, options)
 const SINK = { 'connector.class': 'FileStreamSink', name: 'sink', topics: 'orders', file: '/tmp/x' }

@@ -6,6 +6,7 @@ import { describePlugin } from '../../../src/worker/validation/plugin-descriptio
 import { type ValidationContext, validateConnector } from '../../../src/worker/validation/validate-connector.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
 import { SHIPPED } from '../../support/shipped-plugins.ts'
+import { OPEN_VALIDATION } from '../../support/topic-access.ts'
 
 const config = z.object({})
 const versioned = (version: string) => [
@@ -110,6 +111,7 @@ function validate(written: Readonly<Record<string, string>>) {
     workerDefaults: {},
     overrides: parseOverridePolicy('All', [])!,
     access: UNRESTRICTED,
+    ...OPEN_VALIDATION,
   }
   return validateConnector(written, context, { connects: false })
 }

@@ -1,11 +1,11 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { createDirectories } from '../../../common/create-directories.ts'
 import { BrokerError } from '../../broker-error.ts'
-import { syncDirectory } from '../checksum-file.ts'
+import { syncDirectory } from '../check-file.ts'
 import { toStorageError } from '../data-directory.ts'
 import { type DataFiles, dataFilesOf } from '../data-files.ts'
 import { hasEntries } from './backup.ts'
-import type { OnProgress } from './online-copy.ts'
 import { type VerifyReport, verifyDirectory } from './verify.ts'
 import { withDirectoryLock } from './with-directory-lock.ts'
 
@@ -23,16 +23,12 @@ export type RestoreReport = {
  * Throws `data_corrupt` for a damaged backup, `data_locked` if a program uses either directory, and `invalid_config` if
  * `directory` is not empty and `replaces` is false.
  */
-export async function restore(
+export function restore(
   backup: string,
   directory: string,
-  {
-    replaces,
-    nowMs,
-    onProgress,
-  }: { readonly replaces: boolean; readonly nowMs: number; readonly onProgress: OnProgress },
-): Promise<RestoreReport> {
-  const report = await verifyDirectory(backup, nowMs, onProgress)
+  { replaces, nowMs }: { readonly replaces: boolean; readonly nowMs: number },
+): RestoreReport {
+  const report = verifyDirectory(backup)
   if (report.isInUse) throw new BrokerError('data_locked', `${backup} is in use by a program, so it is not a backup`)
   if (report.faults.length > 0) throw damagedBackup(report)
   const isReplacing = hasEntries(directory)
@@ -42,7 +38,7 @@ export async function restore(
       `${directory} is not empty: with --replace, its files are moved to a subdirectory`,
     )
   }
-  mkdirSync(directory, { recursive: true })
+  createDirectories(directory)
   const files = dataFilesOf(directory)
   const restored = withDirectoryLock(files, () => {
     const temporary = join(directory, 'restore.tmp')
@@ -66,7 +62,8 @@ function damagedBackup({ directory, faults }: VerifyReport): BrokerError {
 }
 
 function copyFiles(from: DataFiles, to: DataFiles): void {
-  for (const name of ['database', 'check'] as const) copyFileSync(from[name], to[name])
+  for (const name of ['database', 'wal', 'check'] as const)
+    if (existsSync(from[name])) copyFileSync(from[name], to[name])
 }
 
 /** Moves the data files into a new subdirectory and returns its path; undefined if there are no data files. */
@@ -87,6 +84,7 @@ export function moveAside(files: DataFiles, name: 'replaced' | 'damaged', nowMs:
 export function moveInto(from: DataFiles, to: DataFiles): void {
   try {
     renameSync(from.database, to.database)
+    if (existsSync(from.wal)) renameSync(from.wal, to.wal)
     renameSync(from.check, to.check)
     syncDirectory(to.directory)
   } catch (error) {

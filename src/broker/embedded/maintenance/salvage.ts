@@ -1,26 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { parseHeader } from '../batch-header.ts'
-import { type DamagedRange, type PartitionNames, readPartitionNames, toDamagedRange } from '../damage-error.ts'
+import { singleBatch } from '../../record-batch/batch-header.ts'
 import { OFFSET_MASK, PARTITION_ID_MAX, rowId } from '../database-format.ts'
-import { batchFault, toStoredBatch } from '../stored-batch.ts'
-import type { OnProgress } from './online-copy.ts'
-import {
-  copyTables,
-  deletedPartitionsIn,
-  fillPartitionNumbers,
-  KEEP_ALL,
-  reservePartitionIds,
-} from './salvage-tables.ts'
+import { batchFault, type DamagedRange, isReadError, readPartitionNames, toDamagedRange } from '../find-damage.ts'
+import { toStoredBatch } from '../stored-batch.ts'
+import type { OnProgress } from './backup.ts'
+import { copyTables, fillPartitionNumbers, KEEP_ALL } from './salvage-tables.ts'
 
 /** Maximum number of searches for readable batches in one partition. */
 const SEARCHES_MAX = 2_000
-
 /** Maximum distance of a damaged batch to the one before it, in offsets. */
 const OFFSETS_SKIPPED_MAX = 2 ** 31
-
 const COMMIT_BYTES = 16 * 1024 * 1024
 
 type Row = Record<string, unknown>
+type Range = { readonly from: number; readonly to: number }
 
 export type Salvaged = {
   readonly batches: number
@@ -28,50 +21,34 @@ export type Salvaged = {
   readonly notes: readonly string[]
 }
 
-/** `ends`: acknowledged end offsets by partition id. `damagedPages`: pages that do not match their checksum. */
-export type DamageEvidence = {
-  readonly ends: ReadonlyMap<number, number>
-  readonly damagedPages: ReadonlySet<number>
-}
-
 /**
- * Copies all readable data of a damaged database into an empty one. `stored` is called after commits, to checkpoint. A
- * partition whose topic is unknown gets a new topic `recovered-ID`.
+ * Copies everything that is intact from a damaged database into an empty one. `ends`: acknowledged end offsets by
+ * partition id. A partition whose topic is unknown gets a new topic `recovered-ID`.
  */
 export function salvage(
   from: DatabaseSync,
-  { sqlite: to, stored }: { readonly sqlite: DatabaseSync; readonly stored: () => void },
-  { ends, damagedPages }: DamageEvidence,
+  to: DatabaseSync,
+  ends: ReadonlyMap<number, number>,
   onProgress: OnProgress,
 ): Salvaged {
   const notes: string[] = []
   to.exec('begin')
-  copyTables(from, to, damagedPages, notes)
-  const deletedPartitions = deletedPartitionsIn(from, notes)
-  const partitions = new Set([...idsIn(to), ...idsWithBatches(from)])
-  reservePartitionIds(to, [...partitions, ...deletedPartitions])
+  const deleted = copyTables(from, to, notes)
+  const partitions = idsWithBatches(from).filter((id) => !deleted.has(id))
+  for (const id of partitions) ensureTopic(to, id)
+  fillPartitionNumbers(to, notes)
   to.exec('commit')
+  const names = readPartitionNames(to)
   const lost: DamagedRange[] = []
   let batches = 0
   let done = 0
-  for (const id of partitions) {
-    if (deletedPartitions.has(id)) continue
-    const names = withName(to, id)
-    const copied = copyBatches(from, { sqlite: to, stored }, id, names, ends.get(id))
-    stored()
+  for (const id of names.keys()) {
+    const copied = copyBatches(from, to, id, ends.get(id) ?? 0)
     batches += copied.batches
-    lost.push(...copied.lost)
-    onProgress('copying partitions', ++done, partitions.size)
+    lost.push(...copied.lost.map((range) => toDamagedRange(names, id, range.from, range.to)))
+    onProgress('copying partitions', ++done, names.size)
   }
-  fillPartitionNumbers(to, notes)
   return { batches, lost, notes }
-}
-
-function idsIn(to: DatabaseSync): readonly number[] {
-  return to
-    .prepare('select id from partitions')
-    .all()
-    .map((row) => Number(row['id']))
 }
 
 /** Finds the next partition with one index lookup each. */
@@ -88,30 +65,19 @@ function idsWithBatches(from: DatabaseSync): readonly number[] {
   return ids
 }
 
-function withName(to: DatabaseSync, id: number): PartitionNames {
-  const names = readPartitionNames(to)
-  if (names.has(id)) return names
-  const row = to
+function ensureTopic(to: DatabaseSync, partitionId: number): void {
+  if (to.prepare('select 1 from partitions where id = ?').get(partitionId) !== undefined) return
+  const topic = to
     .prepare('insert into topics (name, configs) values (?, ?) returning id')
-    .get(`recovered-${id}`, KEEP_ALL)!
-  to.prepare(
-    `insert into partitions (id, topic_id, number) values (?, ?, 0)
-     on conflict (id) do update set topic_id = excluded.topic_id, number = 0`,
-  ).run(id, row['id'] as number)
-  return readPartitionNames(to)
+    .get(`recovered-${partitionId}`, KEEP_ALL)!
+  to.prepare('insert into partitions (id, topic_id, number) values (?, ?, 0)').run(partitionId, Number(topic['id']))
 }
 
-function copyBatches(
-  from: DatabaseSync,
-  { sqlite: to, stored }: { readonly sqlite: DatabaseSync; readonly stored: () => void },
-  id: number,
-  names: PartitionNames,
-  end: number | undefined,
-) {
+function copyBatches(from: DatabaseSync, to: DatabaseSync, id: number, acknowledgedEnd: number) {
   const insert = to.prepare(
     'insert or replace into batches (id, last_offset, max_timestamp_ms, appended_ms, bytes) values (?, ?, ?, ?, ?)',
   )
-  const lost: DamagedRange[] = []
+  const lost: Range[] = []
   let batches = 0
   let firstOffset = Number.POSITIVE_INFINITY
   let lastOffset = -1
@@ -121,7 +87,7 @@ function copyBatches(
     const batch = toStoredBatch(row)
     const last = lastOffsetOf(row)
     if (batchFault(batch) !== undefined) {
-      lost.push(toDamagedRange(names, id, batch.baseOffset, last))
+      lost.push({ from: batch.baseOffset, to: last })
       // Its offsets may be damaged, too. A false one must not use up the offsets of the partition.
       if (last - lastOffset <= OFFSETS_SKIPPED_MAX) lastOffset = Math.max(lastOffset, last)
       return
@@ -129,76 +95,56 @@ function copyBatches(
     firstOffset = Math.min(firstOffset, batch.baseOffset)
     lastOffset = Math.max(lastOffset, last)
     batches += 1
-    const { maxTimestampMs } = parseHeader(batch.bytes)
-    const appended = row['appended_ms']
-    const appendedMs = typeof appended === 'number' ? appended : maxTimestampMs
-    insert.run(rowId(id, batch.baseOffset), last, maxTimestampMs, appendedMs, batch.bytes)
+    const { maxTimestampMs } = singleBatch(batch.bytes)
+    insert.run(rowId(id, batch.baseOffset), last, maxTimestampMs, Number(row['appended_ms']), batch.bytes)
     bytesOpen += batch.bytes.length
     if (bytesOpen < COMMIT_BYTES) return
-    to.exec('commit')
-    stored()
-    to.exec('begin')
+    to.exec('commit; begin')
     bytesOpen = 0
   })
-  const floor = Number(to.prepare('select end_floor from partitions where id = ?').get(id)?.['end_floor'] ?? 0)
-  const endOffset = Math.max(lastOffset + 1, end ?? 0, floor)
-  for (const range of unreadable) {
-    const last = Math.min(range.to, endOffset - 1)
-    if (range.from <= last) lost.push(toDamagedRange(names, id, range.from, last))
-  }
-  if (end !== undefined && lastOffset + 1 < end && !unreadable.some((range) => range.to >= end - 1)) {
-    lost.push(toDamagedRange(names, id, lastOffset + 1, end - 1))
-  }
+  const floor = Number(to.prepare('select end_floor from partitions where id = ?').get(id)?.['end_floor'])
+  const end = Math.max(lastOffset + 1, acknowledgedEnd, floor)
+  lost.push(...unreadable.map((range) => ({ from: range.from, to: Math.min(range.to, end - 1) })))
+  if (acknowledgedEnd === end && !lost.some((range) => range.to >= end - 1))
+    lost.push({ from: Math.max(lastOffset + 1, floor), to: end - 1 })
   // No record is before the start offset, unless that is damaged. Compaction restarts: the compacted part may have lost records that superseded older ones.
   to.prepare(
-    `update partitions set start_offset = min(start_offset, ?), end_floor = ?, clean_offset = 0, clean_bytes = 0 where id = ?`,
-  ).run(Math.min(firstOffset, endOffset), endOffset, id)
+    'update partitions set start_offset = min(start_offset, ?), end_floor = ?, clean_offset = 0, clean_bytes = 0 where id = ?',
+  ).run(Math.min(firstOffset, end), end, id)
   to.exec('commit')
-  return { batches, lost }
+  return { batches, lost: lost.filter((range) => range.from <= range.to) }
 }
 
-type Range = { readonly from: number; readonly to: number }
-
 /**
- * Passes all readable batches of a partition to `each` and returns the unreadable offset ranges. An unreadable page
+ * Passes all readable batches of a partition to `onRow` and returns the unreadable offset ranges. An unreadable page
  * stops a scan in either direction, so the range between two such pages is searched by bisection.
  */
 function readRanges(from: DatabaseSync, id: number, onRow: (row: Row) => void): readonly Range[] {
-  const columns = `id & ${OFFSET_MASK} as base_offset, last_offset, max_timestamp_ms, appended_ms, bytes`
-  const between = 'from batches where id >= ? and id <= ?'
+  const columns = `id & ${OFFSET_MASK} as base_offset, last_offset, appended_ms, bytes`
   // A statement that failed throws the same error when it is used again.
-  const scan = (order: 'asc' | 'desc', first: bigint, last: bigint) =>
-    from.prepare(`select ${columns} ${between} order by id ${order}`).iterate(first, last) as Iterator<Row>
+  const scan = (order: 'asc' | 'desc', range: Range) =>
+    from
+      .prepare(`select ${columns} from batches where id >= ? and id <= ? order by id ${order}`)
+      .iterate(rowId(id, range.from), rowId(id, range.to)) as Iterator<Row>
   const unreadable: Range[] = []
   const searched: Range[] = [{ from: 0, to: Number(OFFSET_MASK) }]
   for (let searches = 0; ; searches++) {
     const range = searched.pop()
     if (range === undefined) return merged(unreadable)
-    const bounds = [rowId(id, range.from), rowId(id, range.to)] as const
-    let low = range.from
-    const isComplete = readAll(
-      () => scan('asc', ...bounds),
-      (row) => {
-        onRow(row)
-        low = lastOffsetOf(row) + 1
-      },
-    )
+    let { from: low, to: high } = range
+    const isComplete = readAll(scan('asc', range), (row) => {
+      onRow(row)
+      low = lastOffsetOf(row) + 1
+    })
     if (isComplete) continue
-    let high = range.to
-    readAll(
-      () => scan('desc', rowId(id, low), bounds[1]),
-      (row) => {
-        onRow(row)
-        high = Number(row['base_offset']) - 1
-      },
-    )
+    readAll(scan('desc', { from: low, to: high }), (row) => {
+      onRow(row)
+      high = Number(row['base_offset']) - 1
+    })
     if (low > high) continue
-    if (low === high || searches >= SEARCHES_MAX) {
-      unreadable.push({ from: low, to: high })
-      continue
-    }
     const middle = Math.floor((low + high) / 2)
-    searched.push({ from: middle + 1, to: high }, { from: low, to: middle })
+    if (low === high || searches >= SEARCHES_MAX) unreadable.push({ from: low, to: high })
+    else searched.push({ from: middle + 1, to: high }, { from: low, to: middle })
   }
 }
 
@@ -221,22 +167,20 @@ function merged(ranges: readonly Range[]): readonly Range[] {
 }
 
 /** Returns whether all rows could be read. An error of `onRow`, for example a full disk, is thrown. */
-function readAll(scan: () => Iterator<Row>, onRow: (row: Row) => void): boolean {
-  const rows = attempt(scan)
+function readAll(rows: Iterator<Row>, onRow: (row: Row) => void): boolean {
   for (;;) {
-    const next = attempt(() => rows?.next())
+    const next = attempt(() => rows.next())
     if (next === undefined || next.done) return next?.done === true
     onRow(next.value)
   }
 }
 
-/** Undefined if SQLite fails to read, or a value is beyond the integers that JavaScript can represent. */
-function attempt<T>(read: () => T): T | undefined {
+/** Undefined if SQLite cannot read. */
+export function attempt<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch (error) {
-    if (error instanceof Error && ('errcode' in error || (error as NodeJS.ErrnoException).code === 'ERR_OUT_OF_RANGE'))
-      return undefined
+    if (isReadError(error)) return undefined
     throw error
   }
 }

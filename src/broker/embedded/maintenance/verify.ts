@@ -1,66 +1,49 @@
-import { DatabaseSync } from 'node:sqlite'
-import { pathToFileURL } from 'node:url'
 import { BrokerError } from '../../broker-error.ts'
-import { type DamagedRange, findDamagedRanges, readPartitionNames, toDamagedRange } from '../damage-error.ts'
-import { openDataDirectory } from '../data-directory.ts'
-import { checkDataDirectory } from '../data-directory-check.ts'
-import { dataFilesOf } from '../data-files.ts'
-import { findDamage } from '../find-damage.ts'
-import { copyOnline, type OnProgress } from './online-copy.ts'
+import { findDamageIn } from '../data-directory.ts'
+import { type DataFiles, dataFilesOf } from '../data-files.ts'
+import { type DirectoryState, readDirectoryState } from '../directory-state.ts'
+import { type Damage, findDamage, NO_LIMIT } from '../find-damage.ts'
+import { readDatabase } from '../read-database.ts'
 import { withDirectoryLock } from './with-directory-lock.ts'
 
-export type VerifyReport = {
-  readonly directory: string
-  /** True: a program uses the directory, so only the page checksums were verified, not the batches. */
-  readonly isInUse: boolean
-  readonly faults: readonly { readonly file: string; readonly message: string }[]
-  readonly damaged: readonly DamagedRange[]
-}
-
-const FAULTS_MAX = 100
+/** `isInUse`: a program uses the directory. */
+export type VerifyReport = Damage & { readonly directory: string; readonly isInUse: boolean }
 
 /**
- * Verifies all page checksums of a data directory and, unless a program uses it, all batches. Changes nothing, except
- * that the write-ahead log of a killed process is recovered as at a start.
- * Throws `invalid_config` for a directory without data, `data_newer`, and `data_corrupt` for damage to a directory that
- * is in use; other damage is in the report.
+ * Compares a data directory with its checksums, also while a program uses it. Changes nothing.
+ * Throws `invalid_config` for a directory without data, and `data_newer`.
  */
-export async function verifyDirectory(directory: string, nowMs: number, onProgress: OnProgress): Promise<VerifyReport> {
+export function verifyDirectory(directory: string): VerifyReport {
   const files = dataFilesOf(directory)
-  const found = withDirectoryLock(files, () =>
-    checkDataDirectory(files, { pages: Number.POSITIVE_INFINITY, faults: FAULTS_MAX }),
-  )
-  if (found === 'in use') {
-    await copyOnline(files, undefined, onProgress)
-    return { directory, isInUse: true, faults: [], damaged: [] }
-  }
-  const report = { directory, isInUse: false }
-  if (found.kind === 'new')
-    throw new BrokerError('invalid_config', `${directory} is not a data directory: it contains no data`)
-  if (found.kind === 'damaged') return { ...report, faults: found.faults, damaged: findDamagedRanges(files, found) }
-  const needsRecovery = found.kind === 'without-checksums' || found.usesWal
-  // Opening it moves the log into the database, so that the database file can be read on its own.
-  if (needsRecovery) openDataDirectory(directory, { nowMs, fsync: 'checkpoint' }).close()
-  return { ...report, ...(await verifyDatabase(directory)) }
+  const found = withDirectoryLock(files, () => {
+    const state = readDirectoryState(files)
+    if (state.kind === 'new') throw unusable(files, state)
+    return findDamageIn(files, state, NO_LIMIT)
+  })
+  return found === 'in use'
+    ? { directory, isInUse: true, ...damageInUse(files) }
+    : { directory, isInUse: false, ...found }
 }
 
-/** Verifies all batches of a database that has no write-ahead log. Reports at most `FAULTS_MAX` faults. */
-export async function verifyDatabase(directory: string): Promise<Pick<VerifyReport, 'faults' | 'damaged'>> {
-  const files = dataFilesOf(directory)
-  const sqlite = new DatabaseSync(new URL(`${pathToFileURL(files.database)}?immutable=1`), { readOnly: true })
-  try {
-    const names = readPartitionNames(sqlite)
-    const faults: { file: string; message: string }[] = []
-    const damaged: DamagedRange[] = []
-    for (const { message, partitionId, batch } of findDamage(sqlite)) {
-      if (faults.length >= FAULTS_MAX) break
-      faults.push({ file: files.database, message })
-      if (batch !== undefined && partitionId !== undefined) {
-        damaged.push(toDamagedRange(names, partitionId, batch.baseOffset, batch.lastOffset))
-      }
-    }
-    return { faults, damaged }
-  } finally {
-    sqlite.close()
-  }
+/** The record is read before the database, which may have later commits then, but no earlier ones. */
+function damageInUse(files: DataFiles): Damage {
+  const state = readDirectoryState(files)
+  if (state.kind === 'damaged') return state.damage
+  if (state.kind !== 'current') throw unusable(files, state)
+  return readDatabase(files, false, (sqlite) => {
+    sqlite.exec('begin')
+    return findDamage(sqlite, files, state.record, NO_LIMIT)
+  })
+}
+
+/** The error of a directory that cannot be verified or backed up. */
+export function unusable({ directory }: DataFiles, { kind }: DirectoryState): BrokerError {
+  if (kind === 'damaged')
+    return new BrokerError('data_corrupt', `${directory} is damaged: run weir data verify ${directory} for details`)
+  return new BrokerError(
+    'invalid_config',
+    kind === 'new'
+      ? `${directory} is not a data directory: it contains no data`
+      : `${directory} has the format of an older version: start this version on it once`,
+  )
 }

@@ -1,5 +1,5 @@
-import { type ConnectorProperties, type ExpandedConnector, OWNER_KEY } from '../../../clients/worker-client.ts'
-import { secretSettingsOf } from '../secret-settings.ts'
+import type { ConnectorProperties, ExpandedConnector } from '../../../clients/worker-client.ts'
+import { divideConfig, type SecretKeyFinder } from '../secret-settings.ts'
 import {
   type GeneratedFile,
   type GeneratedManifests,
@@ -9,14 +9,6 @@ import {
   type RequiredSecret,
 } from './generated-manifests.ts'
 
-/** Settings that are fields of `spec`, or that a resource adds itself. */
-const FIELDS: ReadonlySet<string> = new Set([
-  'name',
-  'connector.class',
-  'tasks.max',
-  'connector.plugin.version',
-  OWNER_KEY,
-])
 const STATES: Readonly<Record<string, string>> = { PAUSED: 'Paused', STOPPED: 'Stopped' }
 
 /**
@@ -26,7 +18,7 @@ const STATES: Readonly<Record<string, string>> = { PAUSED: 'Paused', STOPPED: 'S
 export function connectorManifests(
   connectors: Readonly<Record<string, ExpandedConnector>>,
   scope: GeneratedScope,
-  secretKeysOf: (config: Readonly<Record<string, string>>) => (key: string) => boolean,
+  secretKeysOf: SecretKeyFinder,
 ): GeneratedManifests {
   const files: GeneratedFile[] = []
   const secrets: RequiredSecret[] = []
@@ -37,9 +29,7 @@ export function connectorManifests(
     if (info === undefined) continue
     const name = objectNameFor(scope, connector)
     const config = withoutNulls(info.config)
-    const entries = Object.entries(config).filter(([key]) => !FIELDS.has(key))
-    const secret = secretSettingsOf(entries, secretKeysOf(config))
-    const plain = entries.filter(([key]) => !secret.some(({ configKey }) => configKey === key))
+    const { plain, secrets: secret } = divideConfig(config, secretKeysOf)
     const secretName = `${name}-connector`
     secrets.push(
       ...secret.map(({ configKey, secretKey }) => ({
@@ -59,7 +49,7 @@ export function connectorManifests(
       ...(status !== undefined && STATES[status.connector.state] && { state: STATES[status.connector.state] }),
       ...(hasFailed(status) && { autoRestart: { enabled: false } }),
       adoptionPolicy: 'AdoptIfIdentical',
-      ...(plain.length > 0 && { config: Object.fromEntries(plain) }),
+      ...(Object.keys(plain).length > 0 && { config: plain }),
       ...(secret.length > 0 && {
         valuesFrom: secret.map(({ configKey, secretKey }) => ({
           key: configKey,

@@ -4,8 +4,8 @@ import { type ConfigField, configFields, groupFields, searchFields } from '../co
 import { useValidation } from '../config-validation.ts'
 import { connectorManifest } from '../connector-manifest.ts'
 import { html } from '../html.ts'
+import { CopiedText } from './copied-text.ts'
 import { valueInto } from './log-in.ts'
-import { ManifestText } from './manifest-text.ts'
 
 export type ConfigEditorProps = {
   readonly basePath: string
@@ -34,8 +34,12 @@ export function ConfigEditor({ basePath, draft, onDraft, fixed }: ConfigEditorPr
     onDraft(withText(draft, text))
     setTextEdits(textEdits + 1)
   }
-  const list = (ofFields: readonly ConfigField[]) =>
-    ofFields.map((field) => html`<${FieldInput} key=${field.name} field=${field} onValue=${set(field.name)} />`)
+  const groups = (ofFields: readonly ConfigField[]) =>
+    [...groupFields(ofFields)].map(
+      ([group, ofGroup]) => html`<fieldset key=${group}><legend>${group}</legend>
+        ${ofGroup.map((field) => html`<${FieldInput} key=${field.name} field=${field} onValue=${set(field.name)} />`)}
+      </fieldset>`,
+    )
   const secretKeys = new Set(fields.flatMap(({ name, isSecret }) => (isSecret ? [name] : [])))
   const errorCount = fields.reduce((sum, { errors }) => sum + errors.length, 0)
   return html`<div class="config-editor">
@@ -43,15 +47,15 @@ export function ConfigEditor({ basePath, draft, onDraft, fixed }: ConfigEditorPr
       <label>Search keys and documentation
         <input type="search" value=${search} onInput=${valueInto(setSearch)} /></label>
       <p role="status" class=${errorCount > 0 && !isOutdated ? 'error' : ''}>
-        ${isOutdated ? 'Validating …' : errorCount === 0 ? 'The worker finds no error.' : `Errors that the worker finds: ${errorCount}.`}
+        ${!className ? 'Choose a plugin to see its keys.' : isOutdated ? 'Validating …' : errorCount === 0 ? 'The worker finds no error.' : `Errors that the worker finds: ${errorCount}.`}
       </p>
       ${error && html`<p class="error" role="alert">${error}</p>`}
-      ${list(found.filter(isFirst))}
+      ${groups(found.filter(isFirst))}
       ${
         others.length > 0 &&
         html`<details open=${search !== '' || others.some(({ errors }) => errors.length > 0)}>
           <summary>${others.length} more keys</summary>
-          ${[...groupFields(others)].map(([group, ofGroup]) => html`<h3 key=${group}>${group}</h3>${list(ofGroup)}`)}
+          ${groups(others)}
         </details>`
       }
     </div>
@@ -62,7 +66,7 @@ export function ConfigEditor({ basePath, draft, onDraft, fixed }: ConfigEditorPr
       </div>
       ${
         isManifest
-          ? html`<${ManifestText} text=${connectorManifest({ connector: draft.config['name'] ?? '', config: draft.config, secretKeys })} />`
+          ? html`<${CopiedText} name="Manifest" text=${connectorManifest({ connector: draft.config['name'] ?? '', config: draft.config, secretKeys })} />`
           : html`<label>Configuration as JSON
               <textarea class="json" spellcheck="false" rows="24" value=${draft.text} aria-invalid=${draft.error !== undefined}
                 onInput=${valueInto(editText)}></textarea></label>
@@ -75,7 +79,7 @@ export function ConfigEditor({ basePath, draft, onDraft, fixed }: ConfigEditorPr
 type FieldInputProps = { readonly field: ConfigField; readonly onValue: (value: string | undefined) => void }
 
 function FieldInput({ field, onValue }: FieldInputProps) {
-  const { name, documentation, errors, isRequired, recommended } = field
+  const { name, documentation, errors, isRequired, isApplied, recommended } = field
   const id = `field-${name}`
   return html`<div class="field">
     <label for=${id}>${name}${isRequired && ' (required)'}</label>
@@ -83,6 +87,7 @@ function FieldInput({ field, onValue }: FieldInputProps) {
     <datalist id=${`${id}-values`}>${recommended.map((one) => html`<option value=${one}></option>`)}</datalist>
     <div id=${`${id}-about`}>
       ${errors.map((message) => html`<p class="error">${message}</p>`)}
+      ${!isApplied && html`<p class="documentation">It has no effect with the other values.</p>`}
       ${documentation && html`<p class="documentation">${documentation}</p>`}
     </div>
   </div>`

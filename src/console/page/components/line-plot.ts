@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { html } from '../html.ts'
 import { formatValue, highestOf, lastOf, type Plot, plotPath, plotSpanMs, plotTable } from '../metrics-plots.ts'
+import { LocalTime } from './local-time.ts'
 
 const [WIDTH, HEIGHT] = [600, 140]
 
@@ -38,7 +39,7 @@ function ValueTable({ plot }: { readonly plot: Plot }) {
       html`<div class="scrolled"><table>
         <thead><tr><th scope="col">Time</th>${plot.lines.map(({ label }) => html`<th scope="col" key=${label}>${label}</th>`)}</tr></thead>
         <tbody>${plotTable(plot).map(
-          ({ time, values }) => html`<tr key=${time}><th scope="row">${new Date(time).toLocaleTimeString()}</th>
+          ({ time, values }) => html`<tr key=${time}><th scope="row"><${LocalTime} ms=${time} part="time" /></th>
             ${values.map((value) => html`<td>${value === null ? '' : formatValue(value)}</td>`)}</tr>`,
         )}</tbody>
       </table></div>`

@@ -1,3 +1,4 @@
+import { counted } from '../../../common/counted.ts'
 import { html } from '../html.ts'
 import { type GraphNode, layOutReferences, NODE_SIZE, type VersionName } from '../reference-graph.ts'
 
@@ -11,7 +12,7 @@ export type ReferencePictureProps = {
 export function ReferencePicture({ center, referrers, references }: ReferencePictureProps) {
   const { width, height, nodes, hidden } = layOutReferences(center, referrers, references)
   const middle = nodes.find(({ kind }) => kind === 'center')
-  const title = `${referrers.length} schemas refer to ${center.subject} version ${center.version}, which refers to ${references.length}.`
+  const title = `${counted(referrers.length, 'schema')} ${referrers.length === 1 ? 'refers' : 'refer'} to ${center.subject} version ${center.version}, which refers to ${references.length}.`
   return html`<figure class="references" tabindex="0" aria-label="Graph of references">
     <svg width=${width} height=${height} viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${title}>
       ${middle && nodes.map((node) => node.kind !== 'center' && html`<path class="edge" d=${edge(node, middle)} />`)}

@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
+import { counted } from '../../../common/counted.ts'
+import { type DiffPart, type DiffRow, diffLines, foldUnchanged } from '../../../common/line-diff.ts'
 import { html } from '../html.ts'
-import { type DiffPart, type DiffRow, diffLines, foldUnchanged } from '../line-diff.ts'
 
 export type SchemaDiffProps = {
   readonly left: { readonly title: string; readonly text: string }
@@ -14,13 +15,18 @@ const SIGNS: Readonly<Record<DiffRow['kind'], readonly [string, string]>> = {
   changed: ['−', '+'],
 }
 
-/** Two texts side by side. Signs say what colors show. */
+/** Two texts side by side, and how many lines differ. */
 export function SchemaDiff({ left, right }: SchemaDiffProps) {
   const rows = useMemo(() => diffLines(left.text, right.text), [left.text, right.text])
-  const parts = useMemo(() => foldUnchanged(rows), [rows])
   const changes = rows.filter(({ kind }) => kind !== 'same').length
-  return html`<p role="status">${changes === 0 ? 'The texts are equal.' : `${changes} lines differ.`}</p>
-    <div class="diff" tabindex="0" role="region" aria-label=${`Difference of ${left.title} and ${right.title}`}>
+  return html`<p role="status">${changes === 0 ? 'The texts are equal.' : `${counted(changes, 'line')} ${changes === 1 ? 'differs' : 'differ'}.`}</p>
+    <${TextDiff} left=${left} right=${right} />`
+}
+
+/** Two texts side by side. Signs say what colors show. */
+export function TextDiff({ left, right }: SchemaDiffProps) {
+  const parts = useMemo(() => foldUnchanged(diffLines(left.text, right.text)), [left.text, right.text])
+  return html`<div class="diff" tabindex="0" role="region" aria-label=${`Difference of ${left.title} and ${right.title}`}>
       <table>
         <colgroup><col class="number" /><col class="sign" /><col /><col class="number" /><col class="sign" /><col /></colgroup>
         <thead><tr><th colspan="3" scope="col">${left.title}</th><th colspan="3" scope="col">${right.title}</th></tr></thead>
@@ -33,7 +39,7 @@ function Part({ part }: { readonly part: DiffPart }) {
   const [isOpen, setOpen] = useState(!part.isFolded)
   if (!isOpen) {
     return html`<tbody><tr><td colspan="6" class="folded">
-      <button onClick=${() => setOpen(true)}>Show ${part.rows.length} equal lines</button>
+      <button onClick=${() => setOpen(true)}>Show ${counted(part.rows.length, 'equal line')}</button>
     </td></tr></tbody>`
   }
   return html`<tbody>${part.rows.map(

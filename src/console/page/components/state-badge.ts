@@ -1,15 +1,16 @@
+import { explainState, type StateWord, type Tone, toneOf } from '../../../common/state-glossary.ts'
 import { html } from '../html.ts'
 
-const TONES: Readonly<Record<string, string>> = {
-  RUNNING: 'good',
-  PAUSED: 'idle',
-  STOPPED: 'idle',
-  FAILED: 'bad',
-  UNASSIGNED: 'waiting',
-  RESTARTING: 'waiting',
+type StateBadgeProps = {
+  /** A word of the glossary, or one of another vendor. */
+  readonly state: StateWord | (string & {})
+  /** Default: that of the glossary. */
+  readonly tone?: Tone
+  /** More than the word, such as the tasks that run. */
+  readonly children?: unknown
 }
 
-/** A state of Kafka Connect. The text says it, so that the color need not. */
-export function StateBadge({ state }: { readonly state: string }) {
-  return html`<span class=${`badge ${TONES[state] ?? 'idle'}`}>${state}</span>`
+/** A state. The text says it, so that the color need not; the glossary explains it. */
+export function StateBadge({ state, tone = toneOf(state), children }: StateBadgeProps) {
+  return html`<span class=${`badge ${tone}`} title=${explainState(state)?.meaning}>${children ?? state}</span>`
 }

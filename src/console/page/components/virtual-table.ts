@@ -1,12 +1,17 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { html } from '../html.ts'
+import { pageLocation, setFilter } from '../location.ts'
 
 export type TableColumn<Row> = {
-  readonly title: string
+  readonly title: ComponentChildren
   readonly cell: (row: Row) => ComponentChildren
   /** Relative width. Default: 1. */
   readonly width?: number
+  /** Aligned at the right. */
+  readonly isNumber?: boolean
+  /** For a checkbox: also shown on a narrow screen. */
+  readonly isNarrow?: boolean
   /** Sorts by this column, first in the given order. */
   readonly onSort?: () => void
   readonly sorted?: 'ascending' | 'descending'
@@ -29,11 +34,14 @@ const MARGIN_ROWS = 10
 /** A table that renders the visible rows only, so that its cost is independent of the number of rows. */
 export function VirtualTable<Row>({ label, columns, rows, keyOf, empty }: VirtualTableProps<Row>) {
   const body = useRef<HTMLDivElement>(null)
-  const [{ top, height }, setWindow] = useState({ top: 0, height: 600 })
+  const [{ top, height, above }, setWindow] = useState({ top: 0, height: 600, above: 260 })
   useEffect(() => {
     const element = body.current
     if (element === null) return undefined
-    const measure = () => setWindow({ top: element.scrollTop, height: element.clientHeight })
+    const measure = () => {
+      const above = Math.round(element.getBoundingClientRect().top + window.scrollY)
+      setWindow({ top: element.scrollTop, height: element.clientHeight, above })
+    }
     const observer = new ResizeObserver(measure)
     observer.observe(element)
     element.addEventListener('scroll', measure, { passive: true })
@@ -44,29 +52,53 @@ export function VirtualTable<Row>({ label, columns, rows, keyOf, empty }: Virtua
   }, [])
   const first = Math.max(0, Math.min(Math.floor(top / ROW_PX), rows.length - 1) - MARGIN_ROWS)
   const last = Math.min(rows.length, Math.ceil((top + height) / ROW_PX) + MARGIN_ROWS)
-  const template = columns.map(({ width = 1 }) => `minmax(0, ${width}fr)`).join(' ')
-  return html`<div class="table" role="table" aria-label=${label} aria-rowcount=${rows.length + 1}>
-    <div role="rowgroup">
-      <div class="row head" role="row" aria-rowindex="1" style=${{ '--columns': template }}>
+  const widthsOf = (some: readonly TableColumn<Row>[]) =>
+    some.map(({ width = 1, isNarrow }) => (isNarrow ? '24px' : `minmax(0, ${width}fr)`)).join(' ')
+  // As in style.css: a narrow screen has the first two columns besides a checkbox.
+  const narrow = columns.slice(0, columns[0]?.isNarrow ? 3 : 2)
+  const style = {
+    '--columns': widthsOf(columns),
+    '--narrow-columns': widthsOf(narrow),
+    '--rows': `${Math.max(rows.length * ROW_PX, ROW_PX * 2)}px`,
+    '--above': `${above}px`,
+  }
+  return html`<div class=${columns[0]?.isNarrow ? 'table selectable' : 'table'} role="table" aria-label=${label} aria-rowcount=${rows.length + 1} style=${style}>
+    <div role="rowgroup" class="titles">
+      <div class="row head" role="row" aria-rowindex="1">
         ${columns.map(
-          ({ title, onSort, sorted }) => html`<span role="columnheader" aria-sort=${onSort && (sorted ?? 'none')}>
+          ({
+            title,
+            onSort,
+            sorted,
+            isNumber,
+          }) => html`<span class=${isNumber ? 'number' : undefined} role="columnheader" aria-sort=${onSort && (sorted ?? 'none')}>
             ${onSort ? html`<button class="sort" onClick=${onSort}>${title} ${arrowOf(sorted)}</button>` : title}
           </span>`,
         )}
       </div>
     </div>
     <div class="body" ref=${body} role="rowgroup" tabindex="0" aria-label=${`${label}: rows`}>
-      ${rows.length === 0 && html`<p class="empty">${empty}</p>`}
+      ${rows.length === 0 && html`<div class="empty" role="row"><span role="cell">${empty}</span></div>`}
       <div style=${{ height: `${rows.length * ROW_PX}px`, position: 'relative' }} role="presentation">
         ${rows.slice(first, last).map(
           (row, at) => html`<div class="row" role="row" key=${keyOf(row)} aria-rowindex=${first + at + 2}
-            style=${{ '--columns': template, transform: `translateY(${(first + at) * ROW_PX}px)` }}>
-            ${columns.map(({ cell }) => html`<span role="cell">${cell(row)}</span>`)}
+            style=${{ transform: `translateY(${(first + at) * ROW_PX}px)` }}>
+            ${columns.map(({ cell, isNumber }) => html`<span class=${isNumber ? 'number' : undefined} role="cell">${cell(row)}</span>`)}
           </div>`,
         )}
       </div>
     </div>
   </div>`
+}
+
+/** The order of a list by a column is in the URL; choosing the column again reverses it. */
+export function sortBy(column: string): Pick<TableColumn<unknown>, 'onSort' | 'sorted'> {
+  const sort = pageLocation.value.filters['sort'] ?? ''
+  return {
+    onSort: () => setFilter('sort', sort === column ? `-${column}` : column),
+    ...(sort === column ? { sorted: 'ascending' as const } : {}),
+    ...(sort === `-${column}` ? { sorted: 'descending' as const } : {}),
+  }
 }
 
 function arrowOf(sorted: TableColumn<unknown>['sorted']): string {

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { counted } from '../../../common/counted.ts'
 import { valueInto } from '../components/log-in.ts'
 import { type ConfigField, configFields, groupFields, searchFields } from '../config-fields.ts'
 import { useValidation } from '../config-validation.ts'
@@ -21,14 +22,14 @@ export function ConnectorConfiguration({ runtime, config }: ConfigurationProps) 
     <form class="filters" role="search" aria-label="Configuration keys" onSubmit=${(event: Event) => event.preventDefault()}>
       <label>Search keys, values and documentation
         <input type="search" value=${search} onInput=${valueInto((value) => setFilter('key', value))} /></label>
-      <span role="status">${set.length} set, ${defaults.length} defaults</span>
+      <span role="status">${set.length} set, ${counted(defaults.length, 'default')}</span>
     </form>
     ${error && html`<p class="error" role="alert">The keys cannot be described: ${error}</p>`}
     <${FieldList} fields=${set} />
     ${
       defaults.length > 0 &&
       html`<details open=${search !== ''}>
-        <summary>${defaults.length} keys with their defaults</summary>
+        <summary>${counted(defaults.length, 'key')} with ${defaults.length === 1 ? 'its default' : 'their defaults'}</summary>
         ${[...groupFields(defaults)].map(
           ([group, ofGroup]) => html`<h3 key=${group}>${group}</h3><${FieldList} fields=${ofGroup} />`,
         )}

@@ -4,6 +4,7 @@ import { request } from '../api.ts'
 import { ConfigEditor } from '../components/config-editor.ts'
 import { valueInto } from '../components/log-in.ts'
 import { notify } from '../components/notices.ts'
+import { RecordPreview } from '../components/record-preview.ts'
 import { sentence } from '../components/sentence.ts'
 import { type ConfigDraft, draftOf, withValue } from '../config-draft.ts'
 import { html } from '../html.ts'
@@ -76,6 +77,12 @@ export function ConnectorCreation({ runtime }: { readonly runtime: Runtime }) {
           onDraft=${(next: ConfigDraft) => {
             draft.value = next
           }} />
+        ${
+          name !== '' &&
+          className !== '' &&
+          may('write') &&
+          html`<${RecordPreview} basePath=${runtime.basePath} name=${name} config=${config} level="2" />`
+        }
         ${error && html`<p class="error trace" role="alert">${error}</p>`}
         ${name !== '' && !may('write') && html`<p role="status">You may not create a connector with this name.</p>`}
         <div class="buttons">

@@ -3,9 +3,10 @@ import { useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import { ConfigEditor } from '../components/config-editor.ts'
 import { notify } from '../components/notices.ts'
+import { RecordPreview } from '../components/record-preview.ts'
 import { sentence } from '../components/sentence.ts'
 import { type ConfigDraft, changesBetween, draftOf } from '../config-draft.ts'
-import { declaringResource, withoutOwner } from '../config-fields.ts'
+import { declaringResource, inReadingOrder, withoutOwner } from '../config-fields.ts'
 import { html } from '../html.ts'
 import { hrefOf } from '../location.ts'
 import { pathSegment } from '../path-segment.ts'
@@ -29,7 +30,7 @@ export function ConnectorEditor({ runtime, connector }: EditorProps) {
   if (declaringResource(config))
     return html`<p>This connector is read-only here, because a resource declares it. Copy its ${manifest} and change that.</p>`
   if (!may('write')) return html`<p>You may not change the configuration of this connector.</p>`
-  const edit = edits.value[path] ?? { base: config, draft: draftOf(withoutOwner(config)) }
+  const edit = edits.value[path] ?? { base: config, draft: draftOf(inReadingOrder(withoutOwner(config))) }
   const keep = (next: Edit | undefined) => {
     const { [path]: _, ...others } = edits.value
     edits.value = next === undefined ? others : { ...others, [path]: next }
@@ -81,6 +82,7 @@ function Form({ path, connector, runtime, edit, onEdit }: FormProps) {
     <form onSubmit=${save}>
       <${ConfigEditor} basePath=${runtime.basePath} draft=${draft} fixed=${FIXED}
         onDraft=${(next: ConfigDraft) => onEdit({ base, draft: next })} />
+      <${RecordPreview} basePath=${runtime.basePath} name=${name} config=${draft.config} level="3" />
       <p role="status">${changes.length === 0 ? 'No key is changed.' : `Changes ${changes.map(({ key, to }) => (to === undefined ? `${key} (removed)` : key)).join(', ')}.`}</p>
       ${error && html`<p class="error trace" role="alert">${error}</p>`}
       <div class="buttons">

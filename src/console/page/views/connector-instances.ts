@@ -1,3 +1,4 @@
+import { counted, countedOf } from '../../../common/counted.ts'
 import { request } from '../api.ts'
 import { ActionButton } from '../components/action-button.ts'
 import { valueInto } from '../components/log-in.ts'
@@ -32,7 +33,7 @@ export function ConnectorInstances({ path, name, status }: InstancesProps) {
     <form class="filters" role="search" aria-label="Tasks and traces" onSubmit=${(event: Event) => event.preventDefault()}>
       <label>Search tasks and traces <input type="search" value=${pageLocation.value.filters['task'] ?? ''}
         onInput=${valueInto((value) => setFilter('task', value))} /></label>
-      <span role="status">${found.length} of ${rows.length}</span>
+      <span role="status">${countedOf(found.length, rows.length)}</span>
     </form>
     <div class="scrolled">
       <table class="instances">
@@ -74,7 +75,7 @@ function Trace({ trace, search, isOpen }: TraceProps) {
   return html`<p class=${isOpen ? 'error' : ''}>${firstLine(trace)}</p>
     ${causes.map((line) => html`<p class="reason">${line.trim()}</p>`)}
     <details open=${lines.some(isFound) || (isOpen && lines.length <= 8)}>
-      <summary>Trace of ${lines.length} lines</summary>
+      <summary>Trace of ${counted(lines.length, 'line')}</summary>
       <pre tabindex="0">${lines.map((line) => html`${isFound(line) ? html`<mark>${line}</mark>` : line}${'\n'}`)}</pre>
     </details>`
 }

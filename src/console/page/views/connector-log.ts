@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { counted } from '../../../common/counted.ts'
 import { request } from '../api.ts'
 import { ActionButton } from '../components/action-button.ts'
+import { LocalTime } from '../components/local-time.ts'
 import { valueInto } from '../components/log-in.ts'
 import { sentence } from '../components/sentence.ts'
 import { html } from '../html.ts'
@@ -37,7 +39,7 @@ export function LogView({ runtime, name }: LogProps) {
             ${LOG_LEVELS.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}
           </select></label>
         <label>Search the log <input type="search" value=${search} onInput=${valueInto((value) => setFilter('search', value))} /></label>
-        <span role="status">${shown.length} of ${lines.value.length} lines</span>
+        <span role="status">${shown.length.toLocaleString('en')} of ${counted(lines.value.length, 'line')}</span>
       </form>
       <${Lines} lines=${shown} isEmpty=${lines.value.length === 0} />`
     }
@@ -62,7 +64,7 @@ function Lines({ lines, isEmpty }: { readonly lines: readonly LogLine[]; readonl
 
 function Line({ line }: { readonly line: LogLine }) {
   const { time, level, task, message, details, worker, logger } = line
-  const text = html`<time datetime=${new Date(time).toISOString()}>${new Date(time).toLocaleTimeString()}</time>
+  const text = html`<${LocalTime} ms=${time} part="time" />
     <span class="level">${level}</span> ${task !== undefined && html`<span class="reason">task ${task}</span>`} <span>${message}</span>`
   return html`<li class=${level} title=${`${worker} ${logger}`}>${
     details ? html`<details><summary>${text}</summary><pre tabindex="0">${details}</pre></details>` : text
@@ -92,7 +94,7 @@ function LoggerLevels({ runtime }: { readonly runtime: Runtime }) {
   const logger = levels[chosen] === undefined ? 'root' : chosen
   const current = levels[logger]
   const next = level || (current?.level ?? '')
-  const changed = current?.last_modified ? `, changed ${new Date(current.last_modified).toLocaleString()}` : ''
+  const changed = current?.last_modified ? html`, changed <${LocalTime} ms=${current.last_modified} />` : ''
   return html`<h3>Level</h3>
     <p>Lines of level <strong>${current?.level ?? 'unknown'}</strong> and above are written by <code>${logger}</code>${changed}.</p>
     ${

@@ -1,3 +1,4 @@
+import { LocalTime } from '../components/local-time.ts'
 import { html } from '../html.ts'
 import { declaringResourceOf } from '../resource-rows.ts'
 import { type Runtime, useSession } from '../session.ts'
@@ -15,7 +16,7 @@ export function ConnectorRestarts({ runtime, name }: RestartsProps) {
   )
   const last = started.toSorted((a, b) => b.startedMs - a.startedMs)[0]
   return html`
-    ${last && html`<p>Last start: <${Time} ms=${last.startedMs} /> (task ${last.task} on ${last.worker}).</p>`}
+    ${last && html`<p>Last start: <${LocalTime} ms=${last.startedMs} /> (task ${last.task} on ${last.worker}).</p>`}
     ${hasResources && html`<${AutoRestarts} runtime=${runtime} name=${name} />`}
   `
 }
@@ -27,13 +28,8 @@ function AutoRestarts({ runtime, name }: RestartsProps) {
   if (autoRestart === undefined) return null
   const { count, lastRestartTime, lastRestartReason, nextRestartTime, exhausted } = autoRestart
   return html`
-    ${lastRestartTime && html`<p>Last automatic restart: <${Time} ms=${Date.parse(lastRestartTime)} />, number ${count}. ${lastRestartReason && `Reason: ${lastRestartReason}`}</p>`}
-    ${nextRestartTime && html`<p>Next automatic restart: <${Time} ms=${Date.parse(nextRestartTime)} />.</p>`}
+    ${lastRestartTime && html`<p>Last automatic restart: <${LocalTime} ms=${Date.parse(lastRestartTime)} />, number ${count}. ${lastRestartReason && `Reason: ${lastRestartReason}`}</p>`}
+    ${nextRestartTime && html`<p>Next automatic restart: <${LocalTime} ms=${Date.parse(nextRestartTime)} />.</p>`}
     ${exhausted && html`<p class="error">It is not restarted any more: the limit of spec.autoRestart.maxRestarts is reached.</p>`}
   `
-}
-
-function Time({ ms }: { readonly ms: number }) {
-  const date = new Date(ms)
-  return html`<time datetime=${date.toISOString()}>${date.toLocaleString()}</time>`
 }

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
+import { counted } from '../../../common/counted.ts'
+import { shownState } from '../../../common/state-glossary.ts'
 import { request } from '../api.ts'
 import { ActionButton } from '../components/action-button.ts'
-import { ManifestText } from '../components/manifest-text.ts'
+import { CopiedText } from '../components/copied-text.ts'
 import { sentence } from '../components/sentence.ts'
 import { StateBadge } from '../components/state-badge.ts'
 import { configFields, type DeclaringResource, declaringResource } from '../config-fields.ts'
@@ -41,7 +43,7 @@ export function ConnectorView({ runtime, name }: ConnectorProps) {
     return html`<${Missing} runtime=${runtime} name=${name} reason=${info.error.value.message} />`
   return html`
     <p><a href=${hrefOf(['connectors'], { runtime: runtime.name })}>Connectors</a></p>
-    <h1>${name} ${status.data.value && html`<${StateBadge} state=${status.data.value.connector.state} />`}</h1>
+    <h1>${name} ${status.data.value && html`<${StateBadge} state=${shownState(status.data.value)} />`}</h1>
     ${error && html`<p class="error" role="alert">${error.message}</p>`}
     ${declared && html`<${Declaration} resource=${declared} />`}
     ${section !== 'declared' && html`<${DriftNotice} runtime=${runtime} kind="Connector" name=${name} />`}
@@ -139,7 +141,7 @@ function Manifest({
         ? 'What the worker runs now, as a resource. The resource that declares it may say more, such as where a secret is.'
         : 'No resource declares this connector. Apply this manifest so that the operator keeps it as it is.'
     }</p>
-    <${ManifestText} text=${text} />
+    <${CopiedText} name="Manifest" text=${text} />
   </section>`
 }
 
@@ -151,9 +153,10 @@ function Topics({ path, name }: { readonly path: string; readonly name: string }
   const topics = data.value?.[name]?.topics.toSorted()
   return html`<section aria-labelledby="topics">
     <h2 id="topics">Topics</h2>
+    ${topics !== undefined && topics.length > 0 && html`<p><a href=${hrefOf(['graph'], { search: name })}>Graph of what writes and reads them</a></p>`}
     ${error.value && html`<p class="error" role="alert">${error.value.message}</p>`}
     ${topics?.length === 0 && html`<p>The connector has used no topic since its creation or the last reset.</p>`}
-    <ul>${topics?.map((topic) => html`<li key=${topic}>${topic}</li>`)}</ul>
+    <ul>${topics?.map((topic) => html`<li key=${topic}><a href=${hrefOf(['topics', topic], { runtime: pageLocation.value.filters['runtime'] ?? '' })}>${topic}</a></li>`)}</ul>
   </section>`
 }
 
@@ -168,6 +171,7 @@ function Actions({ path, name, status, declared }: ActionsProps) {
   const may = useRights('connectors', name)
   if (!may('lifecycle')) return null
   const { state } = status.connector
+  const hasFailed = [status.connector, ...status.tasks].some((one) => one.state === 'FAILED')
   const put = (action: string) => () => request('PUT', `${path}/${action}`)
   const undone = declared
     ? sentence` The resource ${`${declared.namespace}/${declared.name}`} declares its state: the operator undoes this.`
@@ -186,11 +190,14 @@ function Actions({ path, name, status, declared }: ActionsProps) {
       html`<${ActionButton} run=${put('stop')} done=${sentence`Stopped ${name}`}
         question=${asks(sentence`Stop ${name}? Its tasks end. Its configuration and offsets are kept.`)}>Stop<//>`
     }
-    <${ActionButton} run=${() => request('POST', `${path}/restart?includeTasks=true&onlyFailed=true`)}
-      done=${sentence`Restarted what has failed of ${name}`}>Restart failed<//>
+    ${
+      hasFailed &&
+      html`<${ActionButton} run=${() => request('POST', `${path}/restart?includeTasks=true&onlyFailed=true`)}
+        done=${sentence`Restarted what has failed of ${name}`}>Restart failed<//>`
+    }
     <${ActionButton} run=${() => request('POST', `${path}/restart?includeTasks=true`)}
       done=${sentence`Restarted ${name} and its tasks`}
-      question=${sentence`Restart ${name} and all ${status.tasks.length} tasks?`}>Restart all<//>
+      question=${sentence`Restart ${name} and ${counted(status.tasks.length, 'task')}?`}>Restart all<//>
     ${
       may('delete') &&
       html`<${ActionButton} isDangerous=${true} run=${() => request('DELETE', path)} done=${sentence`Deleted ${name}`}

@@ -4,6 +4,7 @@ import { ActionButton } from '../components/action-button.ts'
 import { DeadLetterEditor } from '../components/dead-letter-editor.ts'
 import { valueInto } from '../components/log-in.ts'
 import { sentence } from '../components/sentence.ts'
+import { StateBadge } from '../components/state-badge.ts'
 import {
   countOf,
   type DeadLetterListing,
@@ -146,7 +147,7 @@ function Record({ row, path, target, isSelected, onSelect }: RecordProps) {
         Record ${key}</label>
       <time>${new Date(row.timestampMs).toISOString()}</time>
       ${exceptionClass && html`<strong class="bad">${exceptionClass}</strong>`}
-      ${replayed && html`<span class="badge idle">${replayed === 'console' ? 'replayed' : 'replayed by weir dlq'}</span>`}
+      ${replayed && html`<${StateBadge} state="REPLAYED">${replayed === 'console' ? 'replayed' : 'replayed by weir dlq'}<//>`}
       ${canReplay && html`<button aria-expanded=${isEditing} onClick=${() => setEditing(!isEditing)}>${isEditing ? 'Close' : 'Correct or replay'}<span class="hidden"> ${key}</span></button>`}
     </div>
     ${message && html`<p class="error">${message}</p>`}

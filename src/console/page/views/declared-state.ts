@@ -1,12 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
+import { counted } from '../../../common/counted.ts'
 import { request } from '../api.ts'
-import { ManifestText } from '../components/manifest-text.ts'
+import { CopiedText } from '../components/copied-text.ts'
 import { SchemaDiff } from '../components/schema-diff.ts'
 import { html } from '../html.ts'
 import { hrefOf } from '../location.ts'
 import { pathSegment, subjectSegment } from '../path-segment.ts'
 import { useQuery } from '../queries.ts'
-import { declaringResourceOf, type ReportedResource } from '../resource-rows.ts'
+import { declaringResourceOf, needsAttention, type ReportedResource } from '../resource-rows.ts'
 import { type Runtime, useSession } from '../session.ts'
 import { readableSchema } from '../subject-versions.ts'
 import type { ConnectorConfig, RegisteredVersion } from '../wire.ts'
@@ -65,6 +66,10 @@ function SubjectOwner({ runtime, subject }: SubjectProps) {
   const declared = hrefOf(['subjects', subject, 'declared'], { runtime: runtime.name })
   return html`<p class="declared">Declared by the resource <code>Subject ${resource.namespace}/${resource.name}</code>:
       change the resource. <a href=${declared}>Compare with what is declared</a></p>
+    ${
+      needsAttention(resource) &&
+      html`<p class="error" role="status"><${ReadyBadge} resource=${resource} /> <strong>${resource.reason}:</strong> ${resource.message}</p>`
+    }
     <${DriftNotice} runtime=${runtime} kind="Subject" name=${subject} />`
 }
 
@@ -81,9 +86,11 @@ export function DeclaredConnector({
   const toKeep = hrefOf(['connectors', name, 'manifest'], { runtime: runtime.name })
   return html`<${DeclaredSection} runtime=${runtime} kind="Connector" name=${name}>${(
     resource: ReportedResource,
+    { driftPolicy }: Declaration,
   ) => html`<${ConfigComparison} resource=${resource} config=${config} />
-    <p>To return to what is declared, set <code>driftPolicy: Correct</code>. To keep what runs, change the resource: the
-      <a href=${toKeep}>manifest of what runs</a> has its configuration.</p>`}<//>`
+    <p>${
+      driftPolicy === 'Report' && html`To return to what is declared, set <code>driftPolicy: Correct</code>. `
+    }To keep what runs, change the resource: the <a href=${toKeep}>manifest of what runs</a> has its configuration.</p>`}<//>`
 }
 
 /** What a resource declares about a subject beside what the registry has. */
@@ -91,9 +98,11 @@ export function DeclaredSubject({ runtime, subject }: SubjectProps) {
   return html`<p><a href=${hrefOf(['subjects', subject], { runtime: runtime.name })}>${subject}</a></p>
     <h1>${subject}</h1>
     <${DeclaredSection} runtime=${runtime} kind="Subject" name=${subject}>${(
-      _resource: ReportedResource,
+      resource: ReportedResource,
       { subject: declared }: Declaration,
-    ) => declared && html`<${SubjectComparison} runtime=${runtime} subject=${subject} declared=${declared} />`}<//>`
+    ) =>
+      declared &&
+      html`<${SubjectComparison} runtime=${runtime} subject=${subject} declared=${declared} isApplied=${resource.ready === 'True'} />`}<//>`
 }
 
 type SectionProps = DeclaredObject & {
@@ -141,7 +150,7 @@ function Declared({
           html`<p class="error">It contains secrets in clear text, which are masked here: put them into a Secret, and refer to it
             with <code>valuesFrom</code>.</p>`
         }
-        <${ManifestText} text=${declaration.manifest} />`
+        <${CopiedText} name="Manifest" text=${declaration.manifest} />`
     }`
 }
 
@@ -183,7 +192,7 @@ function ConfigComparison({
   return html`${
     differences.length === 0
       ? html`<p role="status">The worker runs the declared configuration.</p>`
-      : html`<p role="status">${differences.length} keys differ.</p>
+      : html`<p role="status">${counted(differences.length, 'key')} ${differences.length === 1 ? 'differs' : 'differ'}.</p>
           <div class="scrolled"><table class="offsets comparison">
             <thead><tr><th scope="col">Key</th><th scope="col">Declared</th><th scope="col">Runs</th></tr></thead>
             <tbody>${differences.map(
@@ -205,10 +214,13 @@ type SubjectComparisonProps = {
   readonly runtime: Runtime
   readonly subject: string
   readonly declared: NonNullable<Declaration['subject']>
+  /** Whether the resource is Ready. If not, its version is that of an earlier declaration. */
+  readonly isApplied: boolean
 }
 
-function SubjectComparison({ runtime, subject, declared }: SubjectComparisonProps) {
-  const { schema, version, compatibility } = declared
+function SubjectComparison({ runtime, subject, declared, isApplied }: SubjectComparisonProps) {
+  const { schema, compatibility } = declared
+  const version = isApplied ? declared.version : undefined
   const root = `${runtime.basePath}/subjects/${subjectSegment(subject)}`
   const changes = { kind: 'subject', name: subject } as const
   const latest = useQuery<RegisteredVersion>(`${root}/versions/latest`, changes)
@@ -232,8 +244,8 @@ function SubjectComparison({ runtime, subject, declared }: SubjectComparisonProp
         ${latest.error.value && html`<p class="error" role="alert">${latest.error.value.message}</p>`}
         ${
           found &&
-          html`<${SchemaDiff} left=${{ title: 'declared', text: readableSchema(schema) }}
-            right=${{ title: `version ${found.version}, the latest`, text: readableSchema(found.schema) }} />`
+          html`<${SchemaDiff} left=${{ title: `version ${found.version}, the latest`, text: readableSchema(found.schema) }}
+            right=${{ title: 'declared', text: readableSchema(schema) }} />`
         }`
     }`
 }

@@ -1,3 +1,4 @@
+import { counted } from '../../../common/counted.ts'
 import {
   type AttentionItem,
   attentionOfConnectors,
@@ -14,6 +15,7 @@ import {
   type WorkerReport,
 } from '../attention.ts'
 import { AttentionList } from '../components/attention-list.ts'
+import { FirstStep } from '../components/first-step.ts'
 import { ImportWindows } from '../components/import-windows.ts'
 import { StateBadge } from '../components/state-badge.ts'
 import { connectorRows, sortConnectors } from '../connector-rows.ts'
@@ -161,7 +163,7 @@ function WorkerOverview({ runtime, connectors, metrics, status }: WorkerQueries)
     <h2>Worker <small>${runtime.name}</small></h2>
     ${connectors.error.value && html`<p class="error" role="alert">${connectors.error.value.message}</p>`}
     <ul class="counts">
-      <li><a href=${hrefOf(['connectors'], filters)}>${connectors.data.value ? rows.length : 'unknown'} connectors</a></li>
+      <li><a href=${hrefOf(['connectors'], filters)}>${connectors.data.value ? counted(rows.length, 'connector') : 'unknown connectors'}</a></li>
       ${[...counts].map(
         ([state, ofState]) => html`<li key=${state}>
           <a href=${hrefOf(['connectors'], { ...filters, state })}><${StateBadge} state=${state} /> ${ofState.length}</a>
@@ -172,6 +174,7 @@ function WorkerOverview({ runtime, connectors, metrics, status }: WorkerQueries)
         html`<li>tasks: ${taskStates(known).map(([state, count]) => html`<${StateBadge} key=${state} state=${state} /> ${count}${' '}`)}</li>`
       }
     </ul>
+    ${connectors.data.value !== undefined && rows.length === 0 && html`<${FirstStep} of="connectors" runtime=${runtime} />`}
     ${
       workers.length > 0 &&
       html`<h3>Workers of the group</h3>
@@ -208,12 +211,13 @@ function RegistryOverview({ runtime, subjects, status }: RegistryQueries) {
     ${error && html`<p class="error" role="alert">${error.message}</p>`}
     <ul class="counts">
       <li>
-        <a href=${hrefOf(['subjects'], { runtime: runtime.name })}>${subjects.data.value?.length ?? '…'} subjects</a>
+        <a href=${hrefOf(['subjects'], { runtime: runtime.name })}>${subjects.data.value ? counted(subjects.data.value.length, 'subject') : '… subjects'}</a>
       </li>
       <li>mode ${mode.data.value?.mode ?? '…'}</li>
       <li>compatibility ${config.data.value?.compatibilityLevel ?? '…'}</li>
       ${leadership && html`<li>leader: ${leadership.isLeader ? 'this instance' : (leadership.leader ?? 'none')}</li>`}
     </ul>
+    ${subjects.data.value?.length === 0 && html`<${FirstStep} of="subjects" runtime=${runtime} />`}
     <${ImportWindows} runtime=${runtime} />
   </section>`
 }

@@ -1,6 +1,9 @@
 import { computed } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
+import { countedOf } from '../../../common/counted.ts'
+import { FirstStep } from '../components/first-step.ts'
 import { valueInto } from '../components/log-in.ts'
+import { StateBadge } from '../components/state-badge.ts'
 import { VirtualTable } from '../components/virtual-table.ts'
 import { html } from '../html.ts'
 import { hrefOf, pageLocation, setFilter } from '../location.ts'
@@ -33,9 +36,10 @@ export function ResourceList() {
           <option value="Unknown">Unknown</option>
         </select>
       </label>
-      <span role="status">${shown.value.length} of ${data.value?.length ?? 0}</span>
+      <span role="status">${countedOf(shown.value.length, data.value?.length ?? 0)}</span>
     </form>
     ${error.value && html`<p class="error" role="alert">${error.value.message}</p>`}
+    ${data.value?.length === 0 && html`<${FirstStep} of="resources" />`}
     <${VirtualTable}
       label="Resources"
       rows=${shown.value}
@@ -59,8 +63,8 @@ export function ResourceList() {
 
 /** Whether a resource is Ready, by its reason. */
 export function ReadyBadge({ resource }: { readonly resource: ReportedResource }) {
-  const { ready, reason } = resource
-  return html`<span class=${`badge ${ready === 'True' ? 'good' : needsAttention(resource) ? 'bad' : 'waiting'}`}>${reason}</span>`
+  const { ready, reason, state } = resource
+  return html`<${StateBadge} state=${reason} tone=${ready === 'True' ? 'good' : needsAttention(resource) ? 'bad' : 'waiting'}>${state}<//>`
 }
 
 /** Leads to the object that a resource declares. */

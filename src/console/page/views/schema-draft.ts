@@ -79,7 +79,7 @@ export function SchemaDraft({ runtime, subject, latest }: SchemaDraftProps) {
         )}</ul>
       </div>
     </div>
-    <label>References, one per line: name subject version
+    <label class="references-of-draft">References, one per line: name subject version
       <textarea rows="3" spellcheck=${false} value=${draft.references}
         onInput=${valueInto((value) => change({ references: value }))}></textarea>
     </label>

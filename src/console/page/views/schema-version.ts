@@ -2,9 +2,12 @@ import { useEffect, useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import { ActionButton } from '../components/action-button.ts'
 import { Dependents } from '../components/dependents.ts'
+import { LevelVerdicts } from '../components/level-verdicts.ts'
+import { LocalTime } from '../components/local-time.ts'
 import { ReferencePicture } from '../components/reference-picture.ts'
 import { SchemaDiff } from '../components/schema-diff.ts'
 import { sentence } from '../components/sentence.ts'
+import { StateBadge } from '../components/state-badge.ts'
 import { html } from '../html.ts'
 import { hrefOf, setFilter } from '../location.ts'
 import { subjectSegment } from '../path-segment.ts'
@@ -40,8 +43,8 @@ export function Version(props: VersionProps) {
   if (data.value === undefined) return html`<p>Loading …</p>`
   const { id, guid, ts, schemaType = 'AVRO', schema, metadata, ruleSet } = data.value
   return html`<section aria-label=${`Version ${version}`}>
-    <h2>Version ${version} ${isDeleted && html`<span class="badge waiting">DELETED</span>`}
-      <small>id ${id}, ${schemaType}${ts !== undefined && ts > 0 && `, ${new Date(ts).toLocaleString()}`}</small></h2>
+    <h2>Version ${version} ${isDeleted && html`<${StateBadge} state="DELETED" />`}
+      <small>id ${id}, ${schemaType}${ts !== undefined && ts > 0 && html`, <${LocalTime} ms=${ts} />`}</small></h2>
     ${guid !== undefined && html`<p class="reason">GUID ${guid}</p>`}
     <${VersionActions} ...${props} content=${data.value} />
     <pre class="schema" tabindex="0" aria-label="Schema">${readableSchema(schema)}</pre>
@@ -198,6 +201,7 @@ export function ComparedVersions({ runtime, subject, left, right }: ComparedVers
   })
   return html`<section aria-label="Comparison">
     <h2>Version ${left} compared with ${right}</h2>
+    <${LevelVerdicts} runtime=${runtime} subject=${subject} older=${Math.min(left, right)} newer=${Math.max(left, right)} />
     <${SchemaDiff} left=${side(old)} right=${side(current)} />
   </section>`
 }

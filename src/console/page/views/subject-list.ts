@@ -1,55 +1,63 @@
 import { computed } from '@preact/signals'
 import { useMemo, useState } from 'preact/hooks'
+import { countedOf } from '../../../common/counted.ts'
+import { FilterChoice } from '../components/filter-choice.ts'
+import { FirstStep } from '../components/first-step.ts'
+import { LocalTime } from '../components/local-time.ts'
 import { valueInto } from '../components/log-in.ts'
 import { ScopeSettings } from '../components/scope-settings.ts'
-import { VirtualTable } from '../components/virtual-table.ts'
+import { sortBy, VirtualTable } from '../components/virtual-table.ts'
 import { html } from '../html.ts'
 import { hrefOf, pageLocation, setFilter } from '../location.ts'
 import { useQuery } from '../queries.ts'
 import { type Runtime, useRights } from '../session.ts'
-import { filterSubjects, parseSubject, type SubjectName } from '../subject-names.ts'
+import {
+  filterSubjectRows,
+  type ListedSubject,
+  type SubjectSummary,
+  sortSubjectRows,
+  subjectRow,
+} from '../subject-rows.ts'
+import { useSubjectUses } from '../subject-use-query.ts'
+import type { subjectUses } from '../topic-use.ts'
 import { VersionList } from './version-list.ts'
 
-/** All subjects of a registry, of all contexts. The filters are in the URL. */
-export function SubjectList({ runtime }: { readonly runtime: Runtime }) {
+type SubjectListProps = {
+  readonly runtime: Runtime
+  /** Those whose connectors may use the subjects. */
+  readonly workers: readonly Runtime[]
+}
+
+/** All subjects of a registry, of all contexts. Filters and order are in the URL. */
+export function SubjectList({ runtime, workers }: SubjectListProps) {
   const { filters } = pageLocation.value
   const deleted = filters['deleted'] === 'true'
   const settings = filters['settings'] === 'true'
   const context = filters['context'] ?? ''
   const scope = context === '' || context === '.' ? '' : `:${context}:`
-  const { data, error } = useQuery<readonly string[]>(
-    `${runtime.basePath}/subjects?subjectPrefix=:*:${deleted ? '&deleted=true' : ''}`,
-    { kind: 'subject' },
+  const { rows, error } = useSubjects(runtime, deleted)
+  const useOf = useSubjectUses(workers)
+  const choices = (of: (row: ListedSubject) => string) =>
+    computed(() => [...new Set((rows.value ?? []).map(of))].filter(Boolean).sort())
+  const contexts = useMemo(() => choices((row) => row.context), [rows])
+  const types = useMemo(() => choices((row) => row.type), [rows])
+  const levels = useMemo(() => choices((row) => row.level), [rows])
+  const shown = useMemo(
+    () =>
+      computed(() => {
+        const { filters } = pageLocation.value
+        return sortSubjectRows(filterSubjectRows(rows.value ?? [], filters, useOf.value), filters['sort'] ?? '')
+      }),
+    [rows, useOf],
   )
-  const all = useMemo(() => computed(() => (data.value ?? []).map(parseSubject)), [data])
-  const contexts = useMemo(() => computed(() => [...new Set(all.value.map(({ context }) => context))].sort()), [all])
-  const shown = useMemo(() => computed(() => filterSubjects(all.value, pageLocation.value.filters)), [all])
-  const table = () => html`<${VirtualTable}
-      label="Subjects"
-      rows=${shown.value}
-      keyOf=${({ qualified }: SubjectName) => qualified}
-      empty=${data.value === undefined ? 'Loading …' : 'No subject matches.'}
-      columns=${[
-        {
-          title: 'Subject',
-          width: 3,
-          cell: ({ qualified, name }: SubjectName) =>
-            html`<a href=${hrefOf(['subjects', qualified], { runtime: filters['runtime'] ?? '' })}>${name}</a>`,
-        },
-        { title: 'Context', cell: ({ context }: SubjectName) => context },
-      ]}
-    />`
   return html`
     <h1>Subjects</h1>
     <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
       <label>Search <input type="search" value=${filters['search'] ?? ''}
         onInput=${valueInto((value) => setFilter('search', value))} /></label>
-      <label>Context
-        <select value=${filters['context'] ?? ''} onChange=${valueInto((value) => setFilter('context', value))}>
-          <option value="">all</option>
-          ${contexts.value.map((context) => html`<option value=${context}>${context}</option>`)}
-        </select>
-      </label>
+      <${FilterChoice} name="context" title="Context" values=${contexts.value} />
+      <${FilterChoice} name="type" title="Type" values=${types.value} />
+      <${FilterChoice} name="level" title="Level" values=${levels.value} />
       <label class="check"><input type="checkbox" checked=${deleted}
         onChange=${() => setFilter('deleted', deleted ? '' : 'true')} /> with deleted</label>
       <label>Show
@@ -59,13 +67,93 @@ export function SubjectList({ runtime }: { readonly runtime: Runtime }) {
       </label>
       <button type="button" aria-expanded=${String(settings)} onClick=${() => setFilter('settings', settings ? '' : 'true')}>
         Compatibility and mode</button>
-      <span role="status">${shown.value.length} of ${all.value.length}</span>
+      <span role="status">${countedOf(shown.value.length, rows.value?.length ?? 0)}</span>
     </form>
     ${error.value && html`<p class="error" role="alert">${error.value.message}</p>`}
     <${NewSubject} runtime=${runtime} />
     ${settings && html`<${ScopeSettings} key=${scope} runtime=${runtime} subject=${scope} />`}
-    ${filters['show'] === 'versions' ? html`<${VersionList} runtime=${runtime} />` : table()}
+    ${rows.value?.length === 0 && html`<${FirstStep} of="subjects" runtime=${runtime} />`}
+    ${
+      filters['show'] === 'versions'
+        ? html`<${VersionList} runtime=${runtime} />`
+        : html`<${VirtualTable} label="Subjects" rows=${shown.value} keyOf=${({ qualified }: ListedSubject) => qualified}
+            empty=${rows.value === undefined ? 'Loading …' : 'No subject matches.'} columns=${columns(useOf.value, workers.length > 0, contexts.value.length > 1)} />`
+    }
   `
+}
+
+/** A column that would be empty, or have the same text in each row, is left out. */
+function columns(useOf: ReturnType<typeof subjectUses>, hasUses: boolean, hasContexts: boolean) {
+  const { filters } = pageLocation.value
+  return [
+    {
+      title: 'Subject',
+      width: 3,
+      ...sortBy('name'),
+      cell: ({ qualified, name }: ListedSubject) =>
+        html`<a href=${hrefOf(['subjects', qualified], { runtime: filters['runtime'] ?? '' })}>${name}</a>`,
+    },
+    {
+      title: 'Version',
+      isNumber: true,
+      ...sortBy('version'),
+      cell: ({ version, isDeleted }: ListedSubject) => `${version ?? ''}${isDeleted ? ' deleted' : ''}`,
+    },
+    { title: 'ID', width: 0.8, isNumber: true, ...sortBy('id'), cell: ({ id }: ListedSubject) => id },
+    { title: 'Type', ...sortBy('type'), cell: ({ type }: ListedSubject) => type },
+    {
+      title: 'Level',
+      width: 1.8,
+      ...sortBy('level'),
+      cell: ({ level, hasOwnLevel }: ListedSubject) =>
+        level && html`${level} <span class="idle">${hasOwnLevel ? 'own' : 'inherited'}</span>`,
+    },
+    {
+      title: 'Changed',
+      width: 1.6,
+      ...sortBy('changed'),
+      cell: ({ changedMs }: ListedSubject) => changedMs > 0 && html`<${LocalTime} ms=${changedMs} />`,
+    },
+    ...(hasUses
+      ? [
+          {
+            title: 'Used by',
+            width: 3.5,
+            cell: ({ qualified }: ListedSubject) => html`<${Users} ...${useOf(qualified)} />`,
+          },
+        ]
+      : []),
+    ...(hasContexts ? [{ title: 'Context', width: 0.9, cell: ({ context }: ListedSubject) => context }] : []),
+  ]
+}
+
+function Users({ topics, connectors }: ReturnType<ReturnType<typeof subjectUses>>) {
+  const text = [...topics.map((topic) => `topic ${topic}`), ...connectors].join(', ')
+  const [topic] = topics
+  if (topic === undefined) return null
+  return html`<a href=${hrefOf(['graph'], { search: topic })} title=${text}>${text}</a>`
+}
+
+/** The rows of the list. A registry of another vendor is asked for the names only. */
+function useSubjects(runtime: Runtime, deleted: boolean) {
+  const suffix = deleted ? 'deleted=true' : ''
+  const summaries = useQuery<readonly SubjectSummary[]>(`${runtime.basePath}/ui/api/subjects?${suffix}`, {
+    kind: 'subject',
+  })
+  const isOther = summaries.error.value?.status === 404
+  const names = useQuery<readonly string[]>(
+    isOther ? `${runtime.basePath}/subjects?subjectPrefix=:*:&${suffix}` : undefined,
+    { kind: 'subject' },
+  )
+  const rows = useMemo(
+    () =>
+      computed(() => {
+        const found = isOther ? names.data.value?.map((name) => [name] as const) : summaries.data.value
+        return found?.map(subjectRow)
+      }),
+    [summaries, names, isOther],
+  )
+  return { rows, error: isOther ? names.error : summaries.error }
 }
 
 /** Leads to the draft of a subject that does not exist yet. */

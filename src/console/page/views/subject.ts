@@ -1,3 +1,4 @@
+import { counted } from '../../../common/counted.ts'
 import { request } from '../api.ts'
 import { ActionButton } from '../components/action-button.ts'
 import { Dependents } from '../components/dependents.ts'
@@ -9,6 +10,7 @@ import { hrefOf, pageLocation, setFilter } from '../location.ts'
 import { subjectSegment } from '../path-segment.ts'
 import { useQuery } from '../queries.ts'
 import { type Runtime, useRights } from '../session.ts'
+import { useSubjectUses } from '../subject-use-query.ts'
 import { type VersionState, versionStates } from '../subject-versions.ts'
 import { DeclaredSubject, DeclaringSubject } from './declared-state.ts'
 import { SchemaDraft } from './schema-draft.ts'
@@ -16,8 +18,13 @@ import { ComparedVersions, Version } from './schema-version.ts'
 
 export type SubjectProps = { readonly runtime: Runtime; readonly subject: string }
 
+type SubjectViewProps = SubjectProps & {
+  /** Those whose connectors may use the subject. */
+  readonly workers: readonly Runtime[]
+}
+
 /** One subject: its versions, one of them or two compared, its level and mode. Its draft is a page below it. */
-export function SubjectView({ runtime, subject }: SubjectProps) {
+export function SubjectView({ runtime, subject, workers }: SubjectViewProps) {
   const { path, filters } = pageLocation.value
   const root = `${runtime.basePath}/subjects/${subjectSegment(subject)}`
   const live = useQuery<readonly number[]>(`${root}/versions`, { kind: 'subject', name: subject })
@@ -36,6 +43,7 @@ export function SubjectView({ runtime, subject }: SubjectProps) {
     <p><a href=${hrefOf(['subjects'], { runtime: runtime.name })}>Subjects</a></p>
     <h1>${subject}</h1>
     <${DeclaringSubject} runtime=${runtime} subject=${subject} />
+    <${SubjectUsers} subject=${subject} workers=${workers} />
     ${
       error &&
       html`<p class="error" role="alert">${
@@ -55,6 +63,18 @@ export function SubjectView({ runtime, subject }: SubjectProps) {
     }
     <${ScopeSettings} runtime=${runtime} subject=${subject} />
   `
+}
+
+/** The topics and connectors that use the subject, as far as the workers know. */
+function SubjectUsers({ subject, workers }: { readonly subject: string; readonly workers: readonly Runtime[] }) {
+  const { topics, connectors } = useSubjectUses(workers).value(subject)
+  const [topic] = topics
+  if (topic === undefined) return null
+  const links = (view: string, names: readonly string[]) =>
+    names.map((name, at) => html`${at > 0 && ', '}<a key=${name} href=${hrefOf([view, name])}>${name}</a>`)
+  return html`<p>Used by ${topics.length === 1 ? 'the topic' : 'the topics'} ${links('topics', topics)} and
+    ${' '}${links('connectors', connectors)}:
+    ${' '}<a href=${hrefOf(['graph'], { search: topic })}>graph</a>.</p>`
 }
 
 type VersionChoiceProps = {
@@ -91,7 +111,7 @@ function VersionChoice({ versions, selected, compared }: VersionChoiceProps) {
       html`<button onClick=${() => setFilter('compare', String(previous.version))}>Compare with the previous</button>`
     }
     ${compared > 0 && html`<button onClick=${() => setFilter('compare', '')}>End the comparison</button>`}
-    <span role="status">${versions.length} versions${deleted > 0 ? `, ${deleted} of them deleted` : ''}</span>
+    <span role="status">${counted(versions.length, 'version')}${deleted > 0 ? `, ${deleted} of them deleted` : ''}</span>
   </div>`
 }
 
@@ -114,7 +134,7 @@ function SubjectActions({ runtime, subject, versions }: SubjectActionsProps) {
       may('delete') &&
       live.length > 0 &&
       html`<${ActionButton} isDangerous=${true} run=${() => request('DELETE', root)} done=${sentence`Deleted ${subject}`}
-        question=${html`<p>Delete subject <bdi>${subject}</bdi> with ${live.length} versions? Producers can no longer register or find
+        question=${html`<p>Delete subject <bdi>${subject}</bdi> with ${counted(live.length, 'version')}? Producers can no longer register or find
           them. They stay readable by ID, and can be restored until they are deleted permanently.</p>${dependents(live)}`}
         >Delete subject<//>`
     }
@@ -123,7 +143,7 @@ function SubjectActions({ runtime, subject, versions }: SubjectActionsProps) {
       isDeleted &&
       html`<${ActionButton} isDangerous=${true} run=${() => request('DELETE', `${root}?permanent=true`)}
         done=${sentence`Permanently deleted ${subject}`}
-        question=${html`<p>Permanently delete subject <bdi>${subject}</bdi> with all ${numbers.length} versions? Data that was written
+        question=${html`<p>Permanently delete subject <bdi>${subject}</bdi> with ${counted(numbers.length, 'version')}? Data that was written
           with a schema of it alone becomes unreadable. This cannot be undone.</p>${dependents(numbers)}`}
         >Delete subject permanently<//>`
     }

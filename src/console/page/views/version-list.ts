@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { counted } from '../../../common/counted.ts'
 import { request } from '../api.ts'
 import { VirtualTable } from '../components/virtual-table.ts'
 import { html } from '../html.ts'
@@ -42,7 +43,7 @@ export function VersionList({ runtime }: { readonly runtime: Runtime }) {
   const { search = '', context = '' } = filters
   const shown = useMemo(() => filterVersions(rows, { search, context }), [rows, search, context])
   return html`
-    <p role="status">${shown.length} of ${rows.length} versions${state === 'reading' ? ', reading …' : ''}
+    <p role="status">${shown.length.toLocaleString('en')} of ${counted(rows.length, 'version')}${state === 'reading' ? ', reading …' : ''}
       ${state !== 'reading' && html` <button onClick=${() => setReads(reads + 1)}>Read again</button>`}</p>
     ${state === 'failed' && html`<p class="error" role="alert">The list is not complete: ${error}</p>`}
     <${VirtualTable}
@@ -57,8 +58,8 @@ export function VersionList({ runtime }: { readonly runtime: Runtime }) {
           cell: ({ subject, version }: VersionRow) =>
             html`<a href=${hrefOf(['subjects', subject], { runtime: runtime.name, version: String(version) })}>${subject}</a>`,
         },
-        { title: 'Version', cell: ({ version }: VersionRow) => version },
-        { title: 'ID', cell: ({ id }: VersionRow) => id },
+        { title: 'Version', isNumber: true, cell: ({ version }: VersionRow) => version },
+        { title: 'ID', isNumber: true, cell: ({ id }: VersionRow) => id },
         { title: 'Type', cell: ({ schemaType }: VersionRow) => schemaType },
       ]}
     />

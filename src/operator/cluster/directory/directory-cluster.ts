@@ -74,6 +74,11 @@ export class DirectoryCluster implements Cluster {
     return this.#resources.get(key)
   }
 
+  /** An invalid manifest leaves the previous version in force; see `manifestErrors`. */
+  unreadable(): undefined {
+    return undefined
+  }
+
   list<K extends ResourceKind>(kind: K): readonly Resource<K>[] {
     return this.#resources.list(kind)
   }
@@ -100,6 +105,9 @@ export class DirectoryCluster implements Cluster {
     if (!present && resource.metadata.deletionTimestamp !== undefined) this.#remove(key)
     else this.#replace({ ...resource, metadata: { ...resource.metadata, finalizers } })
   }
+
+  /** A write always has a known outcome. */
+  async confirm(): Promise<void> {}
 
   recordEvent(resource: Resource, event: ResourceEvent): void {
     const log = event.type === 'Warning' ? 'warn' : 'info'

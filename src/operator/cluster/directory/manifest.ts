@@ -51,7 +51,7 @@ function readDocument(document: YamlDocument, file: string): Partial<Manifests> 
   if (value === null) return {}
   const configMap = configMapOf(value)
   if (configMap !== undefined) return { configMaps: [{ ...configMap, line: start.line }] }
-  const { declared, errors } = parseResource(value)
+  const { declared, errors } = parseResource(value, document.writtenValue)
   if (declared !== undefined) return { resources: [{ declared, line: start.line }] }
   const key = keyIn(value)
   const about = { ...(key !== undefined && { key }), ...(isForeign(value) && ({ isForeign: true } as const)) }

@@ -1,11 +1,13 @@
-import { parseResource } from '../../resources/parse-resource.ts'
+import { parseStoredResource } from '../../resources/parse-resource.ts'
 import {
   API_VERSION,
   INITIAL_STATUS,
+  type ObjectMeta,
   type Resource,
   type ResourceKind,
   type ResourceStatus,
 } from '../../resources/resource.ts'
+import type { UnreadableResource } from '../cluster.ts'
 import type { KubernetesObject } from './reflector.ts'
 
 /** An object of one of Weir's kinds, as the API server returns it. */
@@ -23,42 +25,43 @@ export type CustomObject = KubernetesObject & {
   readonly status?: { readonly observedGeneration?: number; readonly conditions?: readonly unknown[] }
 }
 
-/** The resource, or why it is invalid: it may have been stored under an older definition. */
-export type ReadResult<K extends ResourceKind> = { readonly resource: Resource<K> } | { readonly fault: string }
+export type ReadResult<K extends ResourceKind> =
+  | { readonly resource: Resource<K> }
+  | { readonly unreadable: UnreadableResource<K> }
 
 /** Reads an object and fills in defaults as the definition does. An unchanged spec is that of the previous resource. */
 export function readObject<K extends ResourceKind>(kind: K, object: CustomObject, previous?: Resource): ReadResult<K> {
-  const { metadata } = object
-  const { name, namespace, uid, generation, creationTimestamp, deletionTimestamp } = metadata
+  const { name, namespace, uid, generation, creationTimestamp, deletionTimestamp, ...optional } = object.metadata
+  const metadata: ObjectMeta = {
+    namespace,
+    name,
+    uid,
+    generation,
+    creationTimestamp,
+    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    finalizers: (optional.finalizers ?? []).filter(isOurs),
+    labels: optional.labels ?? {},
+    annotations: optional.annotations ?? {},
+  }
+  const status = { ...INITIAL_STATUS, ...object.status } as ResourceStatus[K]
   const isSpecUnchanged = (before: Resource) => before.metadata.uid === uid && before.metadata.generation === generation
   const read = previous !== undefined && isSpecUnchanged(previous) ? previous : readSpec(kind, object)
-  if (read.spec === undefined) return { fault: read.fault }
-  const resource = {
-    kind,
-    metadata: {
-      namespace,
-      name,
-      uid,
-      generation,
-      creationTimestamp,
-      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
-      finalizers: (metadata.finalizers ?? []).filter(isOurs),
-      labels: metadata.labels ?? {},
-      annotations: metadata.annotations ?? {},
-    },
-    spec: read.spec,
-    status: { ...INITIAL_STATUS, ...object.status } as ResourceStatus[K],
-  }
-  return { resource: resource as unknown as Resource<K> }
+  if ('reason' in read) return { unreadable: { metadata, status, reason: read.reason } }
+  return { resource: { kind, metadata, spec: read.spec, status } as unknown as Resource<K> }
 }
 
 function readSpec(
   kind: ResourceKind,
   { metadata: { name, namespace }, spec }: CustomObject,
-): { readonly spec: Resource['spec'] } | { readonly spec: undefined; readonly fault: string } {
-  const { declared, errors } = parseResource({ apiVersion: API_VERSION, kind, metadata: { name, namespace }, spec })
+): { readonly spec: Resource['spec'] } | { readonly reason: string } {
+  const { declared, errors } = parseStoredResource({
+    apiVersion: API_VERSION,
+    kind,
+    metadata: { name, namespace },
+    spec,
+  })
   if (declared !== undefined) return { spec: declared.spec }
-  return { spec: undefined, fault: errors.map(({ message }) => message).join('; ') }
+  return { reason: errors.map(({ message }) => message).join('; ') }
 }
 
 /** Finalizers of other controllers are not ours to remove. */

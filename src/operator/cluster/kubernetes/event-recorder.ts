@@ -3,6 +3,7 @@ import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/kubern
 import type { Clock } from '../../../common/clock.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
 import { withTimeout } from '../../../common/timeout.ts'
+import { truncateBytes } from '../../../common/truncate-text.ts'
 import { API_VERSION } from '../../resources/resource.ts'
 import type { ResourceEvent } from '../cluster.ts'
 
@@ -138,7 +139,7 @@ export class EventRecorder {
   }
 
   async #send({ regarding, event, atMs }: Waiting): Promise<void> {
-    const note = truncateNote(event.note)
+    const note = truncateBytes(event.note, NOTE_BYTES_MAX)
     const id = createHash('sha256')
       .update(JSON.stringify([regarding.uid, event.reason, note]))
       .digest('hex')
@@ -192,14 +193,6 @@ function microTime(ms: number): string {
 }
 
 /** Cuts a text to this number of bytes at a character boundary. */
-function truncateNote(note: string): string {
-  if (Buffer.byteLength(note) <= NOTE_BYTES_MAX) return note
-  return `${Buffer.from(note)
-    .subarray(0, NOTE_BYTES_MAX - 3)
-    .toString()
-    .replace(/\uFFFD+$/, '')}…`
-}
-
 /** Adds an entry and removes the oldest one when there are too many. */
 function remember<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key)

@@ -30,10 +30,12 @@ import {
   type ResourceChange,
   type ResourceEvent,
   type SecretData,
+  type UnreadableResource,
   WRITE_MS,
 } from '../cluster.ts'
 import { ResourceStore } from '../resource-store.ts'
 import { readConfigMap, readSecret, writeConfigMap } from './config-data.ts'
+import { ConfigMapCache } from './config-map-cache.ts'
 import { type CustomObject, isOlder, readObject } from './custom-object.ts'
 import { EventRecorder } from './event-recorder.ts'
 import {
@@ -65,17 +67,24 @@ const STATUS_MANAGER = 'weir-operator'
 const FINALIZER_MANAGER = 'weir-operator-finalizer'
 
 /** Keeps the identity instead of the object: `managedFields` is larger than the rest of it. */
-type Known = { readonly identity: KubernetesObject; readonly resource?: Resource; readonly fault?: string }
+type Known = {
+  readonly identity: KubernetesObject
+  readonly resource?: Resource
+  readonly unreadable?: UnreadableResource
+}
 
 /** Resources of a Kubernetes cluster: reads use a cache that reflectors maintain, writes are server-side applies. */
 export class KubernetesCluster implements Cluster {
   readonly description: string
   readonly #options: KubernetesOptions
   readonly #known = new Map<ResourceKey, Known>()
+  /** Resources of which a write got no response. */
+  readonly #unconfirmed = new Set<ResourceKey>()
   readonly #resources = new ResourceStore()
   readonly #listeners: ChangeListeners
   readonly #reflectors: readonly Reflector<CustomObject>[]
   readonly #configMaps: MetadataInformer<string>
+  readonly #configData: ConfigMapCache
   readonly #secrets: MetadataInformer<string> | undefined
   #namespaces: { readonly watch: MetadataInformer<NamespaceInfo>; isKnown: boolean } | undefined
   readonly #events: EventRecorder
@@ -91,6 +100,7 @@ export class KubernetesCluster implements Cluster {
     this.#reflectors = RESOURCE_KINDS.flatMap((kind) => scopes.map((namespace) => this.#reflectorOf(kind, namespace)))
     const versions = (resource: Watched) => this.#metadataOf(resource, ({ resourceVersion }) => resourceVersion)
     this.#configMaps = versions('configmaps')
+    this.#configData = new ConfigMapCache((namespace, name) => readConfigMap(api, namespace, name))
     this.#secrets = options.watchesSecrets ? versions('secrets') : undefined
     const isWriting = () => clock.monotonicMs() - this.#writtenAtMs < WRITING_MS
     this.#events = new EventRecorder({ api, clock, logger, identity, isWriting })
@@ -98,6 +108,11 @@ export class KubernetesCluster implements Cluster {
 
   async start(): Promise<void> {
     await Promise.all(this.#watching().map((watch) => watch.start()))
+  }
+
+  /** Resolves when the cache is as new as this call; not before `start` has resolved. */
+  async refresh(): Promise<void> {
+    await Promise.all(this.#watching().map((watch) => watch.refresh()))
   }
 
   /** The watched paths, with the time since each last received something. */
@@ -121,6 +136,10 @@ export class KubernetesCluster implements Cluster {
 
   get<K extends ResourceKind>(key: ResourceKey<K>): Resource<K> | undefined {
     return this.#resources.get(key)
+  }
+
+  unreadable<K extends ResourceKind>(key: ResourceKey<K>): UnreadableResource<K> | undefined {
+    return this.#known.get(key)?.unreadable as UnreadableResource<K> | undefined
   }
 
   list<K extends ResourceKind>(kind: K): readonly Resource<K>[] {
@@ -175,12 +194,27 @@ export class KubernetesCluster implements Cluster {
     })
   }
 
+  async confirm(key: ResourceKey): Promise<void> {
+    if (!this.#unconfirmed.has(key)) return
+    const [kind, namespace, name] = key.split('/') as [ResourceKind, string, string]
+    // A list, because the operator has no permission to get single resources.
+    const { items } = await this.#options.api.send<{ readonly items: readonly CustomObject[] | null }>({
+      method: 'GET',
+      path: pathOf(kind, namespace),
+      query: { fieldSelector: `metadata.name=${name}` },
+    })
+    this.#unconfirmed.delete(key)
+    const [object] = items ?? []
+    if (object === undefined) this.#drop(key)
+    else this.#put(kind, object)
+  }
+
   recordEvent({ kind, metadata: { namespace, name, uid } }: Resource, event: ResourceEvent): void {
     this.#events.record({ kind, namespace, name, uid }, event)
   }
 
   configMap(namespace: string, name: string): Promise<ConfigData | undefined> {
-    return readConfigMap(this.#options.api, namespace, name)
+    return this.#configData.get(namespace, name)
   }
 
   secret(namespace: string, name: string): Promise<SecretData | undefined> {
@@ -218,8 +252,8 @@ export class KubernetesCluster implements Cluster {
   }
 
   manifestErrors(): readonly ManifestError[] {
-    return [...this.#known].flatMap(([key, { fault }]) =>
-      fault === undefined ? [] : [{ key, file: key, message: fault }],
+    return [...this.#known].flatMap(([key, { unreadable }]) =>
+      unreadable === undefined ? [] : [{ key, file: key, message: unreadable.reason }],
     )
   }
 
@@ -250,8 +284,9 @@ export class KubernetesCluster implements Cluster {
       if (this.#known.get(key)?.identity.metadata.uid === object.metadata.uid) this.#put(kind, object)
       return object
     } catch (error) {
-      if (!(error instanceof ApiError && isGone(error))) throw error
-      return undefined
+      if (error instanceof ApiError && isGone(error)) return undefined
+      this.#unconfirmed.add(key)
+      throw error
     }
   }
 
@@ -281,15 +316,22 @@ export class KubernetesCluster implements Cluster {
     if (before?.identity.metadata.resourceVersion === object.metadata.resourceVersion) return
     const read = readObject(kind, object, before?.resource)
     this.#known.set(key, { identity: toIdentity(object), ...read })
-    if (!('resource' in read)) {
-      const { fault } = read
-      this.#resources.drop(key)
-      this.#options.logger.error({ resource: key, fault }, 'a resource cannot be read and is ignored')
-      this.#notify({ key, type: 'deleted' })
+    if ('unreadable' in read) {
+      this.#putUnreadable(key, read.unreadable, before?.unreadable)
       return
     }
     this.#resources.put(read.resource)
     this.#notify({ key, type: isWantedOtherwise(before?.resource, read.resource) ? 'desired' : 'status' })
+  }
+
+  /** Reported once for each change of the object that is not one of its status. */
+  #putUnreadable(key: ResourceKey, unreadable: UnreadableResource, before: UnreadableResource | undefined): void {
+    this.#resources.drop(key)
+    const metadata = ({ uid, generation, deletionTimestamp, annotations }: UnreadableResource['metadata']) =>
+      JSON.stringify([uid, generation, deletionTimestamp, annotations])
+    if (before !== undefined && metadata(before.metadata) === metadata(unreadable.metadata)) return
+    this.#options.logger.error({ resource: key, reason: unreadable.reason }, 'a resource cannot be read')
+    this.#notify({ key, type: 'deleted' })
   }
 
   #drop(key: ResourceKey): void {
@@ -298,7 +340,7 @@ export class KubernetesCluster implements Cluster {
     this.#notify({ key, type: 'deleted' })
   }
 
-  #watching(): readonly { start(): Promise<void>; stop(): Promise<void> }[] {
+  #watching(): readonly { start(): Promise<void>; refresh(): Promise<void>; stop(): Promise<void> }[] {
     const optional = [this.#secrets, this.#namespaces?.watch].filter((watch) => watch !== undefined)
     return [...this.#reflectors, this.#configMaps, ...optional]
   }
@@ -311,6 +353,7 @@ export class KubernetesCluster implements Cluster {
   }
 
   #inputChanged(of: Watched, namespace: string, name: string): void {
+    if (of === 'configmaps') this.#configData.forget(namespace, name)
     for (const resource of resourcesReferringTo(of, { namespace, name }, this.#resources.all()))
       this.#notify({ key: resourceKeyOf(resource), type: 'desired' })
   }

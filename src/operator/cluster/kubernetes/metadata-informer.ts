@@ -39,6 +39,11 @@ export class MetadataInformer<T> {
     await Promise.all(this.#reflectors.map((reflector) => reflector.start()))
   }
 
+  /** Resolves when the cache is as new as this call. */
+  async refresh(): Promise<void> {
+    await Promise.all(this.#reflectors.map((reflector) => reflector.refresh()))
+  }
+
   watchStates() {
     return this.#reflectors.map((reflector) => reflector.watchState())
   }

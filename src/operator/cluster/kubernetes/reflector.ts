@@ -75,6 +75,10 @@ export class Reflector<T extends KubernetesObject> {
   #isVersionExpired = false
   /** Whether the current watch has received anything. */
   #hasReceived = false
+  /** Ends the current watch, or the pause before the next one, for a refresh. */
+  #interrupting = new AbortController()
+  /** Called when the store is complete from a list that began after a refresh was requested. */
+  #onRefreshed: (() => void)[] = []
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options
@@ -97,6 +101,17 @@ export class Reflector<T extends KubernetesObject> {
     return listed
   }
 
+  /**
+   * Lists the collection again. Resolves when the store is as new as this call: a watch may have been silent for minutes. To be
+   * called after `start` has resolved; does not resolve after `stop`.
+   */
+  refresh(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onRefreshed.push(resolve)
+      this.#interrupting.abort(new Error('refresh'))
+    })
+  }
+
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#running
@@ -117,6 +132,7 @@ export class Reflector<T extends KubernetesObject> {
   async #list(): Promise<void> {
     const { api, path, fieldSelector, accept, store } = this.#options
     const objects: T[] = []
+    const refreshes = this.#onRefreshed.length
     let page: List<T> | undefined
     do {
       const query = { fieldSelector, limit: PAGE, continue: page?.metadata.continue }
@@ -128,13 +144,16 @@ export class Reflector<T extends KubernetesObject> {
     this.#version = page.metadata.resourceVersion
     this.#receivedAtMs = this.#options.clock.monotonicMs()
     store.replace(objects)
+    for (const resolve of this.#onRefreshed.splice(0, refreshes)) resolve()
   }
 
   async #listAndWatch(): Promise<void> {
     for (let attempt = 0; !this.#stopping.signal.aborted; attempt++) {
+      this.#interrupting = new AbortController()
       try {
         this.#hasReceived = false
-        if (this.#version === '') await this.#list()
+        if (this.#version === '' || this.#onRefreshed.length > 0) await this.#list()
+        if (this.#onRefreshed.length > 0) continue
         await this.#watch()
         if (!this.#hasReceived) throw new ApiError(0, 'Ended', 'the API server ended a watch without any event')
         attempt = -1
@@ -148,6 +167,7 @@ export class Reflector<T extends KubernetesObject> {
   /** Returns the attempt to continue with. */
   async #recover(error: unknown, attempt: number): Promise<number> {
     if (this.#stopping.signal.aborted) return attempt
+    if (this.#interrupting.signal.aborted) return -1
     const { path, onRestart } = this.#options
     onRestart?.(path, error instanceof ApiError ? error.reason : 'Broken')
     const wasVersionExpired = this.#isVersionExpired
@@ -170,7 +190,7 @@ export class Reflector<T extends KubernetesObject> {
       timeoutSeconds: Math.round(WATCH_SECONDS * (1 + random())),
     }
     const ended = new AbortController()
-    const signal = AbortSignal.any([this.#stopping.signal, ended.signal])
+    const signal = AbortSignal.any([this.#stopping.signal, this.#interrupting.signal, ended.signal])
     this.#receivedAtMs = clock.monotonicMs()
     const watchdog = this.#watchForSilence(signal, () => ended.abort(new Error('silence')))
     try {
@@ -215,7 +235,8 @@ export class Reflector<T extends KubernetesObject> {
     const { path, logger, clock, random } = this.#options
     const waitMs = backoffMs(BACKOFF, attempt, random)
     logger.warn({ err: error, path, waitMs }, 'lost the connection to the API server: retrying')
-    await clock.sleep(waitMs, this.#stopping.signal).catch(() => undefined)
+    const signal = AbortSignal.any([this.#stopping.signal, this.#interrupting.signal])
+    await clock.sleep(waitMs, signal).catch(() => undefined)
   }
 }
 

@@ -25,7 +25,12 @@ const SCHEMA_KEYS = ['quickstart', 'schema.string', 'schema.filename'] as const
 
 const config = z
   .object({
-    'kafka.topic': field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
+    'kafka.topic': field.text({
+      reaches: 'written topic',
+      doc: 'Topic to write to.',
+      importance: 'HIGH',
+      nonEmpty: true,
+    }),
     quickstart: field
       .oneOf(QUICKSTART_NAMES, {
         doc: 'Name of a built-in schema. Default if no schema is set: orders.',
@@ -79,8 +84,8 @@ export const datagen = defineSource({
   version: SHIPPED_VERSION,
   summary: 'Generates random records at a configured rate.',
   notes: `
-Each task generates its own sequence of records and continues it after a restart: the offset of \`{"task.id": N}\` is the number of its
-records. The same seed generates the same records. A task ends after \`iterations\` records.
+Each task generates its own sequence of records and continues it after a restart: the offset of \`{"task.id": N}\` has the
+number of its records, \`current.iteration\`, and the seed. The same seed generates the same records. A task ends after \`iterations\` records.
 
 The member \`arg.properties\` of a type in a custom schema describes its values, as in Confluent's generator: \`options\` (a list); \`range\`
 (\`min\` and an exclusive \`max\`) of numbers and decimals; \`iteration\` (\`start\`, \`step\`, \`restart\`, \`initial\`) of numbers, strings and

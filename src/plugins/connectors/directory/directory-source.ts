@@ -25,7 +25,7 @@ const TASKS_KEY = 'directory.tasks'
 
 const config = z
   .object({
-    topic: field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
+    topic: field.text({ reaches: 'written topic', doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
     'input.path': field.path({ doc: 'Directory to read files from.', importance: 'HIGH', nonEmpty: true }),
     'input.file.pattern': regexField('input.file.pattern', {
       doc: 'Java regular expression that the whole file name must match.',

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type { Options, parse } from 'csv-parse/sync'
+import { truncateText } from '../../../common/truncate-text.ts'
 import { parseExact, plainValue } from '../../../java-compat/json/connect-json-reader.ts'
 import {
   BOOLEAN,
@@ -16,7 +17,7 @@ import {
 import { RowSplitter, type RowSplitterOptions, type TextRow } from './row-splitter.ts'
 
 const load = createRequire(import.meta.url)
-/** Loads the parser with the first rows; each thread of a worker would otherwise load it before its first task. */
+/** Loads the parser with the first rows; each process of a worker would otherwise load it before its first task. */
 const csvParser = () => (load('csv-parse/sync') as { readonly parse: typeof parse }).parse
 
 /** The value of a row, or the reason why it could not be parsed. */
@@ -178,26 +179,22 @@ function asDataError(error: unknown): DataError {
 const MIN = { 31: -(2n ** 31n), 63: -(2n ** 63n) } as const
 
 function parseInteger(text: string, bits: 31 | 63): number | bigint {
-  if (!/^[-+]?\d+$/.test(text)) throw new Error(`'${excerpt(text)}' is not an integer`)
+  if (!/^[-+]?\d+$/.test(text)) throw new Error(`'${truncateText(text, 40, '…')}' is not an integer`)
   // Most numbers are short, and `Number` is faster than `BigInt`.
   const value = text.length <= 15 ? Number(text) : BigInt(text.replace(/^\+/, ''))
   if (value < MIN[bits] || value >= -MIN[bits]) {
-    throw new Error(`${excerpt(text)} is out of range for int${bits + 1}`)
+    throw new Error(`${truncateText(text, 40, '…')} is out of range for int${bits + 1}`)
   }
   return typeof value === 'bigint' ? int64(value) : value
 }
 
 function parseFloat64(text: string): number {
   if (/^[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$/.test(text)) return Number(text)
-  throw new Error(`'${excerpt(text)}' is not a number`)
+  throw new Error(`'${truncateText(text, 40, '…')}' is not a number`)
 }
 
 function parseBoolean(text: string): boolean {
   const word = text.toLowerCase()
   if (word === 'true' || word === 'false') return word === 'true'
-  throw new Error(`'${excerpt(text)}' is not true or false`)
-}
-
-function excerpt(text: string): string {
-  return text.length > 40 ? `${text.slice(0, 40)}…` : text
+  throw new Error(`'${truncateText(text, 40, '…')}' is not true or false`)
 }

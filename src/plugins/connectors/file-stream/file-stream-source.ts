@@ -17,7 +17,12 @@ const config = z.object({
   file: field
     .path({ doc: 'Source filename. If not specified, the standard input will be used', importance: 'HIGH' })
     .optional(),
-  topic: field.text({ doc: 'The topic to publish data to', importance: 'HIGH', nonEmpty: true }),
+  topic: field.text({
+    reaches: 'written topic',
+    doc: 'The topic to publish data to',
+    importance: 'HIGH',
+    nonEmpty: true,
+  }),
   'batch.size': field
     .int({
       doc: 'The maximum number of records the source task can read from the file each time it is polled',

@@ -120,7 +120,11 @@ const config = z
       })
       .default(''),
     'reporter.result.topic.name': field
-      .text({ doc: 'Topic for reports of delivered records. Empty: no such reports.', importance: 'LOW' })
+      .text({
+        reaches: 'written topic',
+        doc: 'Topic for reports of delivered records. Empty: no such reports.',
+        importance: 'LOW',
+      })
       .default('success-responses'),
     'reporter.result.topic.partitions': field
       .int({ doc: 'Number of partitions with which that topic is created.', importance: 'LOW', min: 1 })
@@ -135,7 +139,11 @@ const config = z
       .oneOf(['json', 'string'], { doc: 'Format of the values of these reports.', importance: 'LOW' })
       .default('json'),
     'reporter.error.topic.name': field
-      .text({ doc: 'Topic for reports of rejected records. Empty: no such reports.', importance: 'LOW' })
+      .text({
+        reaches: 'written topic',
+        doc: 'Topic for reports of rejected records. Empty: no such reports.',
+        importance: 'LOW',
+      })
       .default('error-responses'),
     'reporter.error.topic.partitions': field
       .int({ doc: 'Number of partitions with which that topic is created.', importance: 'LOW', min: 1 })

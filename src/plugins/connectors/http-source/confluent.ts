@@ -18,7 +18,12 @@ const OFFSET_PLACEHOLDER = '${offset}'
 const config = z
   .object({
     url: httpUrl({ doc: 'URL that returns JSON.', importance: 'HIGH' }),
-    'topic.name.pattern': field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
+    'topic.name.pattern': field.text({
+      reaches: 'written topic',
+      doc: 'Topic to write to.',
+      importance: 'HIGH',
+      nonEmpty: true,
+    }),
     'entity.names': field
       .list({ doc: 'Must be empty: a connector polls a single URL.', importance: 'HIGH' })
       .default([]),

@@ -53,7 +53,7 @@ const pointer = (key: string, doc: string) =>
 
 const config = z
   .object({
-    topic: field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
+    topic: field.text({ reaches: 'written topic', doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
     url: httpUrl({ doc: 'URL that returns JSON, including constant query parameters.', importance: 'HIGH' }),
     [HEADERS]: field.text({ doc: 'Headers of every request as NAME:VALUE, separated by |.' }).default(''),
     'poll.interval.ms': field

@@ -1,6 +1,7 @@
-import { Agent as HttpAgent, type IncomingMessage, request as overHttp } from 'node:http'
-import { Agent as HttpsAgent, request as overHttps } from 'node:https'
+import type { IncomingHttpHeaders } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
 import type { SecureContextOptions } from 'node:tls'
+import type { Dispatcher } from 'undici'
 import { isNotAllowed, type NetworkAccess } from '../../../sdk/index.ts'
 
 /** Options of a transport. A task uses one transport for all requests, so that they share connections. */
@@ -19,6 +20,9 @@ export type TransportOptions = {
   readonly whenLonger: 'cut' | 'refuse'
 }
 
+/** Without a hint of the server, below the idle timeouts of common servers. */
+const KEEP_ALIVE_MS = 20_000
+
 export type TransportRequest = {
   readonly method: string
   readonly url: string
@@ -30,7 +34,7 @@ export type TransportRequest = {
 export type TransportResponse = {
   readonly status: number
   /** Names in lower case. */
-  readonly headers: IncomingMessage['headers']
+  readonly headers: IncomingHttpHeaders
   readonly body: Buffer
 }
 
@@ -53,14 +57,12 @@ export type Transport = {
   close(): void
 }
 
+/**
+ * A connector imports libraries and the SDK only, so this is its own client on undici; the programs have theirs in
+ * `src/common/http-agent.ts`.
+ */
 export function createTransport(options: TransportOptions): Transport {
-  const { tls, proxyUrl } = options
-  const agentOptions = {
-    keepAlive: true,
-    ...(proxyUrl && { proxyEnv: { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl } }),
-  }
-  const plain = new HttpAgent(agentOptions)
-  const secure = new HttpsAgent({ ...agentOptions, ...tls })
+  let routes: Promise<Routes> | undefined
   return {
     async send(call) {
       const timeout = new AbortController()
@@ -68,9 +70,10 @@ export function createTransport(options: TransportOptions): Transport {
       const timer = setTimeout(onTimeout, options.requestTimeoutMs)
       const signal = AbortSignal.any([call.signal, timeout.signal])
       try {
-        const response = await sendRequest(call, signal)
+        routes ??= openRoutes(options)
+        const response = await sendRequest(await routes, { ...call, signal })
         return {
-          status: response.statusCode ?? 0,
+          status: response.statusCode,
           headers: response.headers,
           body: await bodyOf(response, options),
         }
@@ -86,42 +89,102 @@ export function createTransport(options: TransportOptions): Transport {
       }
     },
     close() {
-      plain.destroy()
-      secure.destroy()
+      void routes?.then(({ direct, tunnel }) => Promise.all([direct.destroy(), tunnel?.destroy()]))
     },
   }
 
-  function sendRequest(call: TransportRequest, signal: AbortSignal): Promise<IncomingMessage> {
-    const { method, url, body } = call
-    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-    const { protocol, hostname, port } = new URL(url)
-    const connectOptions = options.network.connectOptions(hostname, Number(port || (protocol === 'https:' ? 443 : 80)))
-    const request = { method, headers: { ...call.headers, ...length }, signal, ...connectOptions }
-    return new Promise((resolve, reject) => {
-      const sent = url.startsWith('https:')
-        ? overHttps(url, { ...request, agent: secure })
-        : overHttp(url, { ...request, agent: plain })
-      sent.once('socket', (socket) => {
-        if (!socket.connecting) return
-        const onConnectTimeout = () => sent.destroy(new Error(`no connection within ${options.connectTimeoutMs} ms`))
-        const timer = setTimeout(onConnectTimeout, options.connectTimeoutMs)
-        for (const event of ['connect', 'close'] as const) socket.once(event, () => clearTimeout(timer))
+  async function sendRequest(
+    { direct, tunnel, proxy }: Routes,
+    call: TransportRequest,
+    isRepeated = false,
+  ): Promise<Dispatcher.ResponseData> {
+    const { method, headers, body, signal } = call
+    const url = new URL(call.url)
+    // With a proxy, this is the only check of the destination.
+    options.network.connectOptions(url.hostname, portOf(url))
+    const path = `${url.pathname}${url.search}`
+    const isForwarded = proxy !== undefined && url.protocol === 'http:'
+    try {
+      return await (isForwarded ? direct : (tunnel ?? direct)).request({
+        method: method as Dispatcher.HttpMethod,
+        ...(isForwarded ? { origin: proxy.origin, path: `${url.origin}${path}` } : { origin: url.origin, path }),
+        headers: {
+          ...(isForwarded && { host: url.host, ...credentialsOf(proxy, 'proxy-authorization') }),
+          ...credentialsOf(url, 'authorization'),
+          ...headers,
+        },
+        ...(body !== undefined && { body }),
+        signal,
       })
+    } catch (error) {
       // The server closed a kept-alive connection just as it was reused. Retrying is safe: callers tolerate duplicates.
-      const isStale = (error: NodeJS.ErrnoException) => sent.reusedSocket && error.code === 'ECONNRESET'
-      sent.once('response', resolve)
-      sent.on('error', (error) =>
-        isStale(error) && !signal.aborted ? resolve(sendRequest(call, signal)) : reject(error),
-      )
-      sent.end(body)
-    })
+      if (isRepeated || signal.aborted || !isStale(error)) throw error
+      return sendRequest({ direct, tunnel, proxy }, call, true)
+    }
   }
 }
 
-async function bodyOf(response: IncomingMessage, { responseBytesMax, whenLonger }: TransportOptions): Promise<Buffer> {
+/** Plain HTTP goes to the server, or to the proxy, which forwards it; HTTPS through a tunnel of the proxy, if there is one. */
+type Routes = {
+  readonly direct: Dispatcher
+  readonly tunnel: Dispatcher | undefined
+  readonly proxy: URL | undefined
+}
+
+/** undici is loaded with the first request. */
+async function openRoutes({ tls, proxyUrl, connectTimeoutMs, network }: TransportOptions): Promise<Routes> {
+  const { Agent, buildConnector, ProxyAgent } = await import('undici')
+  // The transport limits the time of each request.
+  const limits = { allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS }
+  const connect = { ...tls, allowH2: false, timeout: connectTimeoutMs }
+  const proxy = proxyUrl === undefined ? undefined : new URL(proxyUrl)
+  if (proxy !== undefined) {
+    const tunnel = new ProxyAgent({
+      ...limits,
+      uri: proxy.href,
+      connectTimeout: connectTimeoutMs,
+      ...(tls && { requestTls: tls }),
+    })
+    return { direct: new Agent({ ...limits, connect: { timeout: connectTimeoutMs } }), tunnel, proxy }
+  }
+  const direct = new Agent({
+    ...limits,
+    // The address that is connected to is the one that is checked.
+    connect(to, callback) {
+      try {
+        const checked = network.connectOptions(to.hostname, portOf(to))
+        buildConnector({ ...connect, ...checked } as typeof connect)(to, callback)
+      } catch (error) {
+        callback(error as Error, null)
+      }
+    },
+  })
+  return { direct, tunnel: undefined, proxy }
+}
+
+function credentialsOf({ username, password }: URL, header: string): Readonly<Record<string, string>> {
+  if (username === '' && password === '') return {}
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return { [header]: `Basic ${Buffer.from(credentials).toString('base64')}` }
+}
+
+function portOf({ port, protocol }: { readonly port: string; readonly protocol: string }): number {
+  return Number(port || (protocol === 'https:' ? 443 : 80))
+}
+
+/** Whether the server closed a connection that it had already used for a response, or may have. */
+function isStale(error: unknown): boolean {
+  const { code, socket } = error as { readonly code?: unknown; readonly socket?: { readonly bytesRead?: number } }
+  return code === 'ECONNRESET' || code === 'EPIPE' || (code === 'UND_ERR_SOCKET' && (socket?.bytesRead ?? 0) > 0)
+}
+
+async function bodyOf(
+  { body }: Dispatcher.ResponseData,
+  { responseBytesMax, whenLonger }: TransportOptions,
+): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  for await (const chunk of body as AsyncIterable<Buffer>) {
     const left = responseBytesMax - bytes
     bytes += chunk.length
     if (left < chunk.length && whenLonger === 'refuse') {
@@ -129,6 +192,8 @@ async function bodyOf(response: IncomingMessage, { responseBytesMax, whenLonger 
     }
     if (left > 0) chunks.push(chunk.subarray(0, left))
   }
+  // undici reuses a connection after a turn of the event loop; a request before that would open another one.
+  await setImmediate()
   return Buffer.concat(chunks)
 }
 
@@ -153,6 +218,7 @@ function describeError(error: unknown): string {
   const [first] = error instanceof AggregateError ? (error.errors as readonly unknown[]) : []
   if (first !== undefined) return describeError(first)
   const { code = '' } = error as NodeJS.ErrnoException
+  if (code === 'UND_ERR_SOCKET') return 'the server closed the connection before the response was complete'
   const advice = REMEDIES.find(([pattern]) => pattern.test(code))?.[1]
   return advice === undefined ? error.message : `${error.message}: ${advice}`
 }
@@ -161,6 +227,6 @@ function describeError(error: unknown): string {
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/^ENOTFOUND$/, 'the host does not exist'],
   [/SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/, 'add the CA of its certificate to https.ssl.truststore.location'],
-  [/^ERR_PROXY_TUNNEL$/, 'check http.proxy.user and http.proxy.password, and that the proxy permits this destination'],
+  [/^UND_ERR_ABORTED$/, 'check http.proxy.user and http.proxy.password, and that the proxy permits this destination'],
   [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'its certificate is for another host name'],
 ]

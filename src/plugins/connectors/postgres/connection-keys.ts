@@ -1,7 +1,7 @@
 import { field } from '../../../sdk/index.ts'
+import { QUOTE_METHODS, type QuoteMethod } from '../jdbc/identifier.ts'
+import { parseTimeZone } from '../jdbc/time-zone.ts'
 import { parseConnectionUrl } from './connection-url.ts'
-import { QUOTE_METHODS, type QuoteMethod } from './identifier.ts'
-import { parseTimeZone } from './time-zone.ts'
 
 const group = 'Connection'
 

@@ -1,15 +1,19 @@
 import { addAbortListener } from 'node:events'
 import { createRequire } from 'node:module'
 import { Socket } from 'node:net'
+import type { Duplex, DuplexOptions, Readable } from 'node:stream'
 import type { ConnectionOptions } from 'node:tls'
 import type pg from 'pg'
+import type Cursor from 'pg-cursor'
 import type { FileAccess, HostAccess, TaskLog } from '../../../sdk/index.ts'
+import { type ConnectionKeyNames, combineDatabaseErrors, DatabaseError } from '../jdbc/database-error.ts'
+import { pause, TIMER_MS_MAX } from '../jdbc/pause.ts'
+import { type RowBatch, RowCursor } from '../jdbc/row-cursor.ts'
+import type { RowTexts } from '../jdbc/row-texts.ts'
 import type { ConnectionUrl, SslMode } from './connection-url.ts'
-import { DataRowReader, type DataRows } from './data-rows.ts'
-import { type ConnectionKeyNames, combineDatabaseErrors, DatabaseError, toDatabaseError } from './database-error.ts'
-import { pause, TIMER_MS_MAX } from './pause.ts'
-import { type ResultField, type RowStatement, RowStream, toResultField } from './row-stream.ts'
-import { type RowTexts, readCopyRows } from './row-texts.ts'
+import { readCopyRows } from './copy-rows.ts'
+import { toPostgresError } from './postgres-error.ts'
+import type { PostgresField } from './postgres-field.ts'
 
 // The only module that communicates with the server. Values are exchanged in PostgreSQL's text format; callers convert
 // them.
@@ -40,17 +44,20 @@ export type SessionOptions = {
 export type ConnectRetry = { readonly attempts: number; readonly backoffMs: number }
 
 /**
- * Loads modules with the first session instead of at import: most tasks do not use PostgreSQL, and each thread would
+ * Loads modules with the first session instead of at import: most tasks do not use PostgreSQL, and each process would
  * otherwise load the client before its first task.
  */
 const load = createRequire(import.meta.url)
 
+/** The part of `pg-copy-streams` that is used here. Its published types lack `both`. */
+type CopyStreams = {
+  to(text: string): Readable & pg.Submittable
+  both(text: string, options: DuplexOptions & { readonly alignOnCopyDataFrame: boolean }): Duplex & pg.Submittable
+}
+
 const AS_TEXT = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
 /** Maximum number of named prepared statements. Each occupies memory on the server until the session ends. */
 const NAMES_MAX = 200
-/** Type bytes of the protocol messages that contain rows. */
-const DATA_ROW = 0x44
-const COPY_DATA = 0x64
 const KEEP_ALIVE_MS = 30_000
 /** Session settings that the parsers of text values depend on. */
 const SETTINGS =
@@ -59,17 +66,26 @@ const SETTINGS =
 /** One connection to a database. Methods throw a `DatabaseError`. */
 export class Session {
   readonly #client: pg.Client
+  readonly #socket: Socket
   readonly #ended: Promise<void>
   readonly #abortListener: Disposable
   readonly #keyNames: ConnectionKeyNames | undefined
   readonly #queryTimeoutMs: number
   /** Names of prepared statements, by statement text. */
   readonly #names = new Map<string, string>()
+  readonly #isPipeline: boolean
+  #runningQueries = 0
   #isConnected = false
   #closed = false
 
-  private constructor(client: pg.Client, { signal, keyNames, queryTimeoutMs = 0 }: SessionOptions) {
+  private constructor(
+    client: pg.Client,
+    socket: Socket,
+    { signal, keyNames, queryTimeoutMs = 0, pipeline = false }: SessionOptions,
+  ) {
     this.#client = client
+    this.#socket = socket
+    this.#isPipeline = pipeline
     this.#keyNames = keyNames
     this.#queryTimeoutMs = queryTimeoutMs
     this.#ended = new Promise((resolve) => client.once('end', () => resolve()))
@@ -106,7 +122,7 @@ export class Session {
       try {
         return await Session.#openAt(at, attempts, options)
       } catch (error) {
-        failures.push(toDatabaseError(error, `connect to the database at ${at.host}:${at.port}`, options.keyNames))
+        failures.push(toPostgresError(error, `connect to the database at ${at.host}:${at.port}`, options.keyNames))
       }
     }
     throw combineDatabaseErrors(failures)
@@ -118,13 +134,9 @@ export class Session {
     options: SessionOptions,
   ): Promise<Session> {
     const { Client } = load('pg') as typeof pg
-    const client = new Client({
-      ...clientConfig(options),
-      ...at,
-      ssl: ssl!,
-      stream: () => guardedSocket(options.access),
-    })
-    const session = new Session(client, options)
+    const socket = guardedSocket(options.access)
+    const client = new Client({ ...clientConfig(options), ...at, ssl: ssl!, stream: () => socket })
+    const session = new Session(client, socket, options)
     try {
       await session.#connect()
       await client.query(settingsOf(options))
@@ -160,9 +172,18 @@ export class Session {
     using timer = this.#closeAfter(timeoutMs)
     try {
       const config = { text, values: [...values], rowMode: 'array' as const, types: AS_TEXT }
-      return (await this.#client.query<(string | null)[]>(config)).rows
+      return (await this.#count(this.#client.query<(string | null)[]>(config))).rows
     } catch (error) {
-      throw toDatabaseError(timer.hasClosed ? noAnswer(timeoutMs) : error, operation, this.#keyNames)
+      throw toPostgresError(timer.hasClosed ? noAnswer(timeoutMs) : error, operation, this.#keyNames)
+    }
+  }
+
+  async #count<Result>(query: Promise<Result>): Promise<Result> {
+    this.#runningQueries += 1
+    try {
+      return await query
+    } finally {
+      this.#runningQueries -= 1
     }
   }
 
@@ -183,11 +204,11 @@ export class Session {
   }
 
   /** Returns the columns of a query's result. */
-  async describe(operation: string, text: string): Promise<readonly ResultField[]> {
+  async describe(operation: string, text: string): Promise<readonly PostgresField[]> {
     try {
-      return (await this.#client.query({ text, rowMode: 'array' })).fields.map(toResultField)
+      return (await this.#count(this.#client.query({ text, rowMode: 'array' }))).fields.map(toResultField)
     } catch (error) {
-      throw toDatabaseError(error, operation, this.#keyNames)
+      throw toPostgresError(error, operation, this.#keyNames)
     }
   }
 
@@ -200,38 +221,44 @@ export class Session {
     const name = this.#names.get(text) ?? `weir_${this.#names.size}`
     if (isKnown) this.#names.set(text, name)
     try {
-      return (await this.#client.query({ ...(isKnown && { name }), text, values: [...values] })).rowCount ?? 0
+      const config = { ...(isKnown && { name }), text, values: [...values] }
+      return (await this.#count(this.#client.query(config))).rowCount ?? 0
     } catch (error) {
-      throw toDatabaseError(error, operation, this.#keyNames)
+      throw toPostgresError(error, operation, this.#keyNames)
     }
   }
 
-  /** Runs a query whose rows are read while the server sends them. Read them to the end before the next query. */
-  openRows(operation: string, text: string, values: readonly string[]): RowStream<DataRows> {
-    const reader = new DataRowReader()
-    const decode = (bytes: Buffer, rowsMax: number) => reader.read(bytes, rowsMax)
-    return this.#stream({ operation, text, values, rowType: DATA_ROW, decode })
+  /** Runs a query whose rows are read `rowsMax` at a time. Read them to the end before the next query. */
+  openRows(operation: string, text: string, values: readonly string[], rowsMax: number): RowCursor {
+    const Query = load('pg-cursor') as typeof Cursor
+    // The extended protocol executes one statement only, so a SELECT of a user cannot contain others behind it.
+    const cursor = this.#client.query(
+      new Query<(string | null)[]>(text, [...values], { rowMode: 'array', types: AS_TEXT }),
+    )
+    const read = (count: number) =>
+      new Promise<RowBatch>((resolve, reject) => {
+        cursor.read(count, (error, rows, result) => {
+          if (error) reject(toPostgresError(error, operation, this.#keyNames))
+          else resolve({ rows, fields: result.fields.map(toResultField) })
+        })
+      })
+    return new RowCursor(read, rowsMax)
   }
 
   /** Runs `COPY … TO STDOUT` in text format. Read its rows to the end before the next query. */
-  copyOut(operation: string, text: string): RowStream<readonly RowTexts[]> {
-    return this.#stream({ operation, text, values: [], rowType: COPY_DATA, decode: readCopyRows })
-  }
-
-  #stream<Rows>(statement: Omit<RowStatement<Rows>, 'keyNames'>): RowStream<Rows> {
-    const stream = new RowStream({ ...statement, keyNames: this.#keyNames })
-    return this.#client.query(stream as unknown as pg.Submittable) as unknown as RowStream<Rows>
+  copyOut(operation: string, text: string): AsyncIterable<readonly RowTexts[]> {
+    const { to } = load('pg-copy-streams') as CopyStreams
+    const chunks = this.#client.query(to(text))
+    return readCopyRows(chunks, (error) => toPostgresError(error, operation, this.#keyNames))
   }
 
   /**
-   * Hands over the connection to a caller that exchanges messages of the protocol itself, as for replication. Only `close` can be
-   * called afterwards. The connection is paused; the server sends nothing before the next command.
+   * Runs a command after which both sides send data, such as `START_REPLICATION`. Reading returns one message of the server at a
+   * time; what is written is sent when the server has accepted the command. Only `close` can be called afterwards.
    */
-  detach(): Socket {
-    const { stream } = this.#client.connection
-    stream.pause()
-    stream.removeAllListeners('data')
-    return stream as Socket
+  copyBoth(text: string): Duplex {
+    const { both } = load('pg-copy-streams') as CopyStreams
+    return this.#client.query(both(text, { alignOnCopyDataFrame: true, readableObjectMode: true }))
   }
 
   /** Closes the session without waiting for running queries. */
@@ -239,7 +266,7 @@ export class Session {
     this.#closed = true
     this.#abortListener[Symbol.dispose]()
     // Otherwise `end` would wait for a host that does not answer, or for all queries of a pipeline.
-    if (!this.#isConnected || (this.#client.pipeline && !isIdle(this.#client))) this.#client.connection.stream.destroy()
+    if (!this.#isConnected || (this.#isPipeline && this.#runningQueries > 0)) this.#socket.destroy()
     await this.#client.end().catch(() => undefined)
   }
 
@@ -248,9 +275,8 @@ export class Session {
   }
 }
 
-/** Whether no query is running. The types of the client library lack the property. */
-function isIdle(client: pg.Client): boolean {
-  return (client as unknown as { readonly readyForQuery: boolean }).readyForQuery
+function toResultField({ name, dataTypeID, dataTypeModifier, tableID, columnID }: pg.FieldDef): PostgresField {
+  return { name, typeId: dataTypeID, modifier: dataTypeModifier, tableId: tableID, columnId: columnID }
 }
 
 function noAnswer(timeoutMs: number): Error {

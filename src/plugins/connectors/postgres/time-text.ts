@@ -1,5 +1,5 @@
 import { DataError } from '../../../sdk/index.ts'
-import type { TimeZone } from './time-zone.ts'
+import type { TimeZone } from '../jdbc/time-zone.ts'
 
 // Conversions between PostgreSQL's text form of dates and times (DateStyle ISO, TimeZone UTC) and numbers. A timestamp
 // is an integer of microseconds since 1970, which a double represents exactly for 285 years before and after.

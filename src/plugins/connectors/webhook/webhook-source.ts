@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { JSON_DEPTH_MAX, JsonStructure } from '../../../common/json-structure.ts'
 import { readTls } from '../../../java-compat/connector-tls.ts'
 import { parseExact, plainValue } from '../../../java-compat/json/connect-json-reader.ts'
 import {
@@ -30,7 +31,7 @@ const LISTENER = /^(https?):\/\/(\[[\da-fA-F:]+\]|[^/:[\]]+):(\d{1,5})$/
 
 const config = z
   .object({
-    topic: field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
+    topic: field.text({ reaches: 'written topic', doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
     listener: field
       .text({
         reaches: 'listener',
@@ -178,30 +179,12 @@ const FORMATS: Readonly<Record<Config['value.format'], Format>> = {
   bytes: { schema: { type: 'bytes' }, read: (body) => body },
 }
 
-/** As in the parser that Kafka's `JsonConverter` uses. Deeper values could not be converted, and would fail the task. */
-const JSON_DEPTH_MAX = 1_000
-
 function jsonOf(body: Buffer): unknown {
   const text = textOf(body)
-  if (jsonDepth(text) > JSON_DEPTH_MAX) throw new Error(`the JSON is nested more than ${JSON_DEPTH_MAX} levels deep`)
+  // Deeper values could not be converted, and would fail the task.
+  if (new JsonStructure().add(body) !== undefined)
+    throw new Error(`the JSON is nested more than ${JSON_DEPTH_MAX} levels deep`)
   return plainValue(parseExact(text))
-}
-
-const NESTING: Readonly<Record<string, number>> = { '[': 1, '{': 1, ']': -1, '}': -1 }
-
-/** The depth of a text if it is valid JSON. */
-function jsonDepth(text: string): number {
-  let [depth, deepest] = [0, 0]
-  let isString = false
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at]!
-    if (character === '"') isString = !isString
-    else if (!isString) {
-      depth += NESTING[character] ?? 0
-      deepest = Math.max(deepest, depth)
-    } else if (character === '\\') at += 1
-  }
-  return deepest
 }
 
 function textOf(body: Buffer): string {

@@ -1,4 +1,4 @@
-import { Documents, type Located } from '../../../formats/json/references.ts'
+import type { SchemaLocation } from '../../../formats/json/schema-location.ts'
 import type { PlainJson, PlainJsonObject } from '../../../formats/json/schema-model.ts'
 import { JsonNumber } from '../../../formats/json-text.ts'
 import { expansionLimit } from '../../../java-compat/expansion-limit.ts'
@@ -20,7 +20,6 @@ export type FromJsonSchemaOptions = {
 }
 
 type Context = FromJsonSchemaOptions & {
-  readonly documents: Documents
   /** Schemas that are being converted, outermost first. Used to detect recursion. */
   readonly open: readonly PlainJson[]
   readonly choices: { count: number }
@@ -31,15 +30,9 @@ type Context = FromJsonSchemaOptions & {
  * Converts a JSON schema to a Connect schema. Numbers may be in the form of `parseExact`. Throws a `DataError` if Connect
  * cannot represent it.
  */
-export function fromJsonSchema(
-  root: PlainJson,
-  references: ReadonlyMap<string, PlainJson>,
-  options: FromJsonSchemaOptions,
-): Schema {
-  const documents = new Documents(root, references)
-  return convert(documents.root, {
+export function fromJsonSchema(root: SchemaLocation, options: FromJsonSchemaOptions): Schema {
+  return convert(root, {
     ...options,
-    documents,
     open: [],
     choices: { count: 0 },
     countSchema: expansionLimit(),
@@ -49,20 +42,19 @@ export function fromJsonSchema(
 type To = (schema: PlainJson, version?: number) => Schema
 
 /** `context.version` applies only to the outermost schema. */
-function convert(at: Located, context: Context): Schema {
+function convert(at: SchemaLocation, context: Context): Schema {
   context.countSchema()
   const { value } = at
   if (!isObject(value)) throw new DataError('a JSON schema without a type has no Connect schema')
-  const part: Part = { ...at, value }
+  const part: Part = { at, value }
   const inner: Context = { ...inside(part, context), version: undefined }
-  const to: To = (next, version) => convert({ ...at, value: next }, { ...inner, version })
-  if (typeof value['$ref'] === 'string') {
-    return convert(context.documents.find(value['$ref'], at), { ...inner, version: context.version })
-  }
+  const to: To = (next, version) => convert(at.child(next), { ...inner, version })
+  const [reference] = at.references
+  if (reference) return convert(reference.find(), { ...inner, version: context.version })
   const parts = partsOf(value)
   if (parts.length > 1 || value['allOf'] !== undefined) {
     return merged(
-      parts.map((one) => ({ ...at, value: one })),
+      parts.map((one) => partOf(at.child(one))),
       inner,
       context.version,
     )
@@ -133,8 +125,13 @@ function choiceNames({ generalized, choices }: Context) {
   return { name, field: SUM_TYPE_NAMES.fieldName, parameters: { [SUM_TYPE_NAMES.union]: name } }
 }
 
-/** A part of a schema, with the base location for its references. */
-type Part = Located & { readonly value: PlainJsonObject }
+/** A part of a schema: a location whose value is an object. */
+type Part = { readonly at: SchemaLocation; readonly value: PlainJsonObject }
+
+/** A boolean schema has no keywords. */
+function partOf(at: SchemaLocation): Part {
+  return isObject(at.value) ? { at, value: at.value } : { at: at.child({}), value: {} }
+}
 
 /**
  * Merges parts that all apply. Objects become one struct without a name; otherwise a `oneOf`, `anyOf` or type list
@@ -156,12 +153,12 @@ function merged(parts: readonly Part[], context: Context, version: number | unde
   }
   const chosen = all.find(isChoosing) ?? valuesOf(all)
   if (chosen === undefined) throw new DataError('an allOf without a common type has no Connect schema')
-  return convert(chosen, { ...context, version })
+  return convert(chosen.at, { ...context, version })
 }
 
 /** Returns the members of `allOf`, or undefined if it is absent. */
-function membersOf({ value, ...at }: Part): readonly Part[] | undefined {
-  return listOf(value['allOf'])?.map((member) => ({ ...at, value: isObject(member) ? member : {} }))
+function membersOf({ value, at }: Part): readonly Part[] | undefined {
+  return listOf(value['allOf'])?.map((member) => partOf(at.child(member)))
 }
 
 function isChoosing({ value }: Part): boolean {
@@ -176,12 +173,10 @@ function valuesOf(all: readonly Part[]): Part | undefined {
   return text === undefined ? number : (words ?? text)
 }
 
-/** Follows `$ref` until the part is not a reference. */
+/** Follows references until the part is not a reference. */
 function resolved(part: Part, context: Context): Part {
-  const { $ref: ref } = part.value
-  if (typeof ref !== 'string') return part
-  const { value, ...at } = context.documents.find(ref, part)
-  return resolved({ ...at, value: isObject(value) ? value : {} }, inside(part, context))
+  const [reference] = part.at.references
+  return reference ? resolved(partOf(reference.find()), inside(part, context)) : part
 }
 
 /** Returns the parts with `properties`, including those nested in `allOf`. */
@@ -260,9 +255,9 @@ function objectFrom(part: Part, to: To, context: Context): Schema {
   return { type: 'struct', fields: fieldsOf(propertiesOf(part), listOf(required) ?? [], context) }
 }
 
-function propertiesOf({ value, ...at }: Part): Readonly<Record<string, Located>> {
+function propertiesOf({ value, at }: Part): Readonly<Record<string, SchemaLocation>> {
   const members = Object.entries((value['properties'] ?? {}) as PlainJsonObject)
-  return Object.fromEntries(members.map(([name, member]) => [name, { ...at, value: member }]))
+  return Object.fromEntries(members.map(([name, member]) => [name, at.child(member)]))
 }
 
 /**
@@ -270,13 +265,13 @@ function propertiesOf({ value, ...at }: Part): Readonly<Record<string, Located>>
  * of a Java HashMap.
  */
 function fieldsOf(
-  properties: Readonly<Record<string, Located>>,
+  properties: Readonly<Record<string, SchemaLocation>>,
   required: readonly PlainJson[],
   context: Context,
 ): readonly Field[] {
   const isOptional = (name: string) => context.optionalUnlessRequired && !required.includes(name)
   return inHashOrder(Object.keys(properties))
-    .map((name, index) => ({ name, member: properties[name] as Located, index }))
+    .map((name, index) => ({ name, member: properties[name] as SchemaLocation, index }))
     .map((field) => ({ ...field, index: indexOf(field.member.value) ?? field.index }))
     .sort((a, b) => a.index - b.index)
     .map(({ name, member }): Field => {

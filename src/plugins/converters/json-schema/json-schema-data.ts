@@ -1,7 +1,7 @@
 import type { ParsedSchema, SchemaSource } from '../../../formats/format.ts'
 import { jsonFormat } from '../../../formats/json/json-schema-format.ts'
 import { compileJsonSchema } from '../../../formats/json/meta-schema.ts'
-import type { PlainJson } from '../../../formats/json/schema-model.ts'
+import { readJsonSchema } from '../../../formats/json/read-json-schema.ts'
 import { jsonReader, parseExact } from '../../../java-compat/json/connect-json-reader.ts'
 import { jsonWriter } from '../../../java-compat/json/connect-json-writer.ts'
 import { DataError } from '../../../sdk/index.ts'
@@ -18,9 +18,7 @@ export function jsonSchemaData(settings: JsonSchemaConverterSettings): SchemaDat
   const generalized = settings['generalized.sum.type.support']
   const additional = settings['object.additional.properties']
   const checkOf = (source: SchemaSource) =>
-    settings['json.fail.invalid.schema']
-      ? compileJsonSchema(JSON.parse(source.text) as PlainJson, referencesOf(source))
-      : () => undefined
+    settings['json.fail.invalid.schema'] ? compileJsonSchema(source) : () => undefined
   return {
     name: 'JsonSchemaConverter',
     type: 'JSON',
@@ -42,7 +40,8 @@ export function jsonSchemaData(settings: JsonSchemaConverterSettings): SchemaDat
       }
     },
     reader(_parsed, source, version) {
-      const schema = fromJsonSchema(exactSchema(source.text), exactReferencesOf(source), {
+      // With exact numbers, which defaults and enums can have.
+      const schema = fromJsonSchema(readJsonSchema(source, parseExact), {
         optionalUnlessRequired: settings['use.optional.for.nonrequired'],
         flattenSingletons: settings['flatten.singleton.unions'],
         generalized,
@@ -70,17 +69,4 @@ function parsed(text: string) {
 
 function refuse(wrong: string | undefined): void {
   if (wrong !== undefined) throw new DataError(`the value is not valid for its schema: ${wrong}`)
-}
-
-/** With exact numbers, which defaults and enums can have. */
-function exactSchema(text: string): PlainJson {
-  return parseExact(text) as PlainJson
-}
-
-function exactReferencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, PlainJson> {
-  return new Map(dependencies.map(({ name, text }) => [name, exactSchema(text)]))
-}
-
-function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, PlainJson> {
-  return new Map(dependencies.map(({ name, text }) => [name, JSON.parse(text) as PlainJson]))
 }

@@ -37,7 +37,7 @@ export function compileCel(text: string): CompiledCel {
 }
 
 /**
- * Loads the library with the first expression. Most tasks use none, and each thread would otherwise load it before its
+ * Loads the library with the first expression. Most tasks use none, and each process would otherwise load it before its
  * first task.
  */
 function createEnvironments() {

@@ -29,7 +29,7 @@ export function expressionField(key: string, info: field.FieldInfo) {
 }
 
 /** Compiles an expression. Throws an `Error` with the reason and the position. The result throws a `DataError`. */
-function parseExpression(text: string): Expression {
+export function parseExpression(text: string): Expression {
   const { uses, evaluate } = compileCel(text)
   const variables = Object.entries(VARIABLES).filter(([name]) => uses(name))
   return (record) => {

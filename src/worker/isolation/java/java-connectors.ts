@@ -61,12 +61,13 @@ export class JavaConnectors {
     location: JavaPluginLocation,
     plugin: PluginName,
     { config, tasksMax, run }: PluginInput<'make-tasks'>,
+    signal: AbortSignal | undefined,
   ): Promise<GeneratedTaskConfigs> {
     const name = config['name'] ?? plugin.class
     const key = JSON.stringify([location.path, plugin.class, config, tasksMax, run])
     const known = this.#running.get(name)
     if (known !== undefined && known.key !== key) await this.#stopBeforeNext(name, known, plugin)
-    const running = this.#running.get(name) ?? (await this.#start(name, key, location, plugin, config))
+    const running = this.#running.get(name) ?? (await this.#start(name, key, location, plugin, config, signal))
     running.usedMs = this.#options.monotonicMs()
     if (running.error !== undefined) {
       this.#stop(name, running)
@@ -74,7 +75,7 @@ export class JavaConnectors {
     }
     if (running.made !== undefined) return running.made
     try {
-      running.made = await this.#make(running, plugin, tasksMax)
+      running.made = await this.#make(running, plugin, tasksMax, signal)
       return running.made
     } catch (error) {
       this.#stop(name, running)
@@ -93,6 +94,7 @@ export class JavaConnectors {
     location: JavaPluginLocation,
     plugin: PluginName,
     config: RawConfig,
+    signal: AbortSignal | undefined,
   ): Promise<Running> {
     const opened = await this.#options.calls.open(location, plugin)
     const { connection } = opened
@@ -106,7 +108,7 @@ export class JavaConnectors {
       return readPartitions(body).map((partition) => offsets.get(partitionId(partition)) ?? null)
     })
     connection.on('connector.error', (body) => {
-      running.error = body.readValue() as PluginFailure
+      running.error = body.value() as PluginFailure
     })
     void connection.lost.then(() => {
       if (this.#running.get(name) === running) this.#running.delete(name)
@@ -114,7 +116,7 @@ export class JavaConnectors {
     })
     try {
       const start = { class: plugin.class, name, config }
-      await this.#options.calls.run(opened, plugin, () => connection.call('connector.start', start))
+      await this.#options.calls.run(opened, plugin, () => connection.call('connector.start', start), signal)
     } catch (error) {
       connection.close()
       throw error
@@ -123,11 +125,15 @@ export class JavaConnectors {
     return running
   }
 
-  async #make(running: Running, plugin: PluginName, tasksMax: number): Promise<GeneratedTaskConfigs> {
+  async #make(
+    running: Running,
+    plugin: PluginName,
+    tasksMax: number,
+    signal: AbortSignal | undefined,
+  ): Promise<GeneratedTaskConfigs> {
     const { connection } = running.opened
-    const made = await this.#options.calls.run(running.opened, plugin, () =>
-      connection.call('connector.tasks', { tasksMax }),
-    )
+    const call = () => connection.call('connector.tasks', { tasksMax })
+    const made = await this.#options.calls.run(running.opened, plugin, call, signal)
     return { ...(made as ConnectorTasks), againMs: REGENERATION_INTERVAL_MS }
   }
 

@@ -45,9 +45,9 @@ const DEFAULT_LEVELS: LogLevelSource = { current: () => [], onChange: () => unde
 type Dependencies = {
   readonly java: JavaPluginHostOptions
   readonly pluginPath: readonly string[]
-  /** Timeout of a call, in ms. */
+  /** How long a call without a signal may run, in ms. */
   readonly timeoutMs: number
-  /** Timeout of the start of a JVM, and of the description of a location, in ms. */
+  /** How long a JVM may take to start, and to describe a location, in ms of its own time. */
   readonly loadMsMax: number
   readonly logger: Logger
   readonly clock: Clock
@@ -81,7 +81,7 @@ export class JavaPluginHost {
       onLog: (location, line) => logLine(log, location, line),
       logLevels: java.logging?.levels ?? DEFAULT_LEVELS,
     })
-    this.#calls = new JavaCalls({ hosts: this.#hosts, timeoutMs, clock })
+    this.#calls = new JavaCalls({ hosts: this.#hosts, logger: log, timeoutMs, clock })
     this.#connectors = new JavaConnectors({
       calls: this.#calls,
       monotonicMs: () => clock.monotonicMs(),
@@ -150,18 +150,19 @@ export class JavaPluginHost {
     return this.#hosts.lease(found.location)
   }
 
-  async call({ operation, plugin, input }: PluginCall): Promise<unknown> {
+  async call({ operation, plugin, input }: PluginCall, signal?: AbortSignal): Promise<unknown> {
     const location = this.#find(plugin)
     if (location === undefined) throw new Error(`${plugin.class} is no Java plugin`)
     const { kind, class: className } = plugin
-    const once = <T>(call: (connection: HostConnection) => Promise<T>) => this.#calls.once(location, plugin, call)
+    const once = <T>(call: (connection: HostConnection) => Promise<T>) =>
+      this.#calls.once(location, plugin, call, signal)
     switch (operation) {
       case 'validate-config': {
         const argument = { kind, class: className, config: input.config }
         return once(async (host) => toConfigValues(await host.call('validate', argument)))
       }
       case 'make-tasks':
-        return this.#connectors.tasks(location, plugin, input)
+        return this.#connectors.tasks(location, plugin, input, signal)
       case 'alter-offsets': {
         const offsets = input.offsets.map(({ partition, offset }) => [partition, offset])
         const argument = { class: className, config: input.config, offsets }
@@ -177,6 +178,8 @@ export class JavaPluginHost {
       case 'decode-payloads':
       case 'encode-payload':
         throw new WorkerError('plugin_failed', `${className} is a Java converter, which is used in tasks only`)
+      case 'preview-records':
+        throw new WorkerError('plugin_failed', `${className} is a Java plugin, with which no preview is possible`)
     }
   }
 

@@ -1,10 +1,10 @@
 import type { ConnectorChains } from '../../../java/connector-chains.ts'
 import type { JavaModule } from '../../../java/java-module.ts'
 import { RecordChain, type RecordChainOptions } from '../../../java/record-chain.ts'
-import type { RemoteChain, RemoteChainOptions, RemoteSteps } from '../../tasks/pipeline-step.ts'
+import type { RemoteChain, RemoteChainOptions, RemotePlugins } from '../../tasks/remote-step.ts'
 
 /** The Java converters, transforms and predicates of the tasks in this thread. */
-export class JavaSteps implements RemoteSteps {
+export class JavaSteps implements RemotePlugins {
   readonly #modules: ReadonlyMap<string, JavaModule>
 
   readonly #chains: ConnectorChains
@@ -24,7 +24,7 @@ export class JavaSteps implements RemoteSteps {
     name,
     isSink,
     isBesideConnector,
-    steps,
+    plugins,
     errors,
     signal,
   }: RemoteChainOptions): Promise<RemoteChain> {
@@ -33,17 +33,18 @@ export class JavaSteps implements RemoteSteps {
     const options: RecordChainOptions = {
       name,
       isSink,
-      steps: steps.map(({ role, isConditional, isNegated, runs }) => {
-        const { class: className, version, config } = runs
+      steps: plugins.map(({ role, isConditional, isNegated, class: className, version, config, location: own }) => {
         const isInHost = module.plugins.some((plugin) => plugin.class === className && plugin.version === version)
         // The same plugin in the location of the connector shares its classes.
-        const location = isInHost ? host : runs.location
+        const location = isInHost ? host : own
         return { role, location, class: className, config, isConditional, isNegated }
       }),
       retryTimeoutMs: errors.retryTimeoutMs === Number.POSITIVE_INFINITY ? -1 : errors.retryTimeoutMs,
       retryDelayMsMax: errors.retryDelayMsMax,
     }
-    const chain = isBesideConnector ? this.#chains.open(options) : await RecordChain.open(module.address, options)
+    const chain = isBesideConnector
+      ? this.#chains.open(options)
+      : await RecordChain.open(module.address, options, signal)
     signal.addEventListener('abort', () => chain.interrupt(), { once: true })
     return chain
   }

@@ -1,7 +1,8 @@
 import { messageOf } from '../../../common/errors.ts'
 import { withTimeout } from '../../../common/timeout.ts'
-import { bytesAsText, textOfBytes } from '../../../dead-letters/payload-text.ts'
+import { truncateText } from '../../../common/truncate-text.ts'
 import { jsonConverter } from '../../../plugins/converters/json/json-converter.ts'
+import { bytesAsText, textOfBytes } from '../../../records/payload-text.ts'
 import {
   type Converter,
   type ConverterInstance,
@@ -45,7 +46,7 @@ export class PayloadConverter {
     try {
       const data = await this.#read(this.#converter, payload)
       return isData(data, payload.bytes)
-        ? { form: 'json', text: toJson(data), problem: null }
+        ? { form: 'json', text: connectJson(data), problem: null }
         : { ...bytesAsText(payload.bytes), problem: null }
     } catch (error) {
       return { ...bytesAsText(payload.bytes), problem: messageOf(error).slice(0, PROBLEM_LENGTH_MAX) }
@@ -66,8 +67,9 @@ export class PayloadConverter {
     const bytes = await inTime(converter.fromConnect(topic, schema, value))
     if (bytes === null) throw new DataError('the converter makes no bytes of null: a correction cannot be a tombstone')
     // Otherwise members that the converter cannot represent would be lost without an error.
-    const [sent, wanted] = [toJson(await this.#read(converter, { topic, bytes })), toJson({ schema, value })]
-    if (sent !== wanted) throw new DataError(`the converter would send other data than was entered: ${excerpt(sent)}`)
+    const [sent, wanted] = [connectJson(await this.#read(converter, { topic, bytes })), connectJson({ schema, value })]
+    if (sent !== wanted)
+      throw new DataError(`the converter would send other data than was entered: ${truncateText(sent, 200, '…')}`)
     return bytes
   }
 
@@ -98,7 +100,8 @@ function isData({ schema }: SchemaAndValue, bytes: Uint8Array): boolean {
   return schema.name !== undefined || (schema.type !== 'string' && schema.type !== 'bytes')
 }
 
-function toJson({ schema, value }: SchemaAndValue): string {
+/** Data of Connect as JSON. Throws a `DataError` if it does not match its schema, or is too long. */
+export function connectJson({ schema, value }: SchemaAndValue): string {
   const json = jsonInstance(false).fromConnect('', schema, value) as Uint8Array | null
   const text = json === null ? 'null' : Buffer.from(json).toString()
   if (text.length > TEXT_LENGTH_MAX) throw new DataError(`the data has more than ${TEXT_LENGTH_MAX} characters`)
@@ -132,8 +135,4 @@ function inTime<T>(converting: T | Promise<T>): Promise<T> {
   return withTimeout(Promise.resolve(converting), TIMEOUT_MS, () => {
     throw new DataError(`the converter did not finish within ${TIMEOUT_MS} ms: is the registry available?`)
   })
-}
-
-function excerpt(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text
 }

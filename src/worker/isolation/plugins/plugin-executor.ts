@@ -1,3 +1,5 @@
+import type { KnownPlugin } from '../../../plugins/load-modules.ts'
+import type { Catalog } from '../../../plugins/plugin-catalog.ts'
 import type { RawConfig } from '../../../sdk/index.ts'
 import {
   type ConfigProblem,
@@ -44,17 +46,20 @@ export function findAmong(plugins: readonly Plugin[]): FindPlugin {
     plugins.find((plugin) => plugin.kind === kind && plugin.class === name && plugin.version === version)
 }
 
-/** Executes the calls of a `PluginHost` in the thread that loaded the plugins. Returns plain data of bounded size. */
+/** Executes the calls of a `PluginHost` in the process that loaded the plugins. Returns plain data of bounded size. */
 export class PluginExecutor {
   readonly #find: FindPlugin
+  readonly #catalog: () => Promise<Catalog<KnownPlugin>>
   /** The hosts and files that connectors and converters may use; config providers use `#providerUse`. */
   readonly #access: HostAccess
   readonly #providerUse: ProviderUse
   /** By class and configuration. */
   readonly #providers = new Map<string, ConfigProviderInstance>()
 
-  constructor(find: FindPlugin, access: ConnectorAccess) {
+  /** `catalog` resolves to all plugins that this process can use together. */
+  constructor(find: FindPlugin, access: ConnectorAccess, catalog: () => Promise<Catalog<KnownPlugin>>) {
     this.#find = find
+    this.#catalog = catalog
     this.#access = hostAccess(access.host)
     this.#providerUse = providerUse(access)
   }
@@ -83,6 +88,10 @@ export class PluginExecutor {
         return (await this.#payloadConverter(found, input)).decode(input.payloads)
       case 'encode-payload':
         return (await this.#payloadConverter(found, input)).encode(input.original, input.edited)
+      case 'preview-records': {
+        const { previewRecords } = await import('./record-preview.ts')
+        return previewRecords(input, await this.#catalog(), this.#access)
+      }
     }
   }
 
@@ -103,8 +112,8 @@ export class PluginExecutor {
   }
 }
 
-/** Time of a connector to validate its configuration against the external system, in ms. */
-const VALIDATION_TIMEOUT_MS = 15_000
+/** Time of a connector to validate its configuration against the external system, in ms. Less than that of the request, which it answers. */
+const VALIDATION_TIMEOUT_MS = 80_000
 /** Limit of the number of problems that a connector may report. */
 const PROBLEMS_MAX = 100
 

@@ -1,3 +1,4 @@
+import { truncateText } from '../../../common/truncate-text.ts'
 import type { PluginFailure } from '../../plugin-host.ts'
 import { traceOf } from '../../tasks/error-trace.ts'
 
@@ -8,7 +9,10 @@ const TRACE_LENGTH_MAX = 50_000
 export function toPluginFailure(thrown: unknown): PluginFailure {
   try {
     const message = thrown instanceof Error ? textOf(thrown.message) : textOf(thrown)
-    return { message: cut(message, MESSAGE_LENGTH_MAX), trace: cut(textOf(traceOf(thrown)), TRACE_LENGTH_MAX) }
+    return {
+      message: truncateText(message, MESSAGE_LENGTH_MAX),
+      trace: truncateText(textOf(traceOf(thrown)), TRACE_LENGTH_MAX),
+    }
   } catch {
     const message = 'the plugin threw a value that cannot be shown as text'
     return { message, trace: message }
@@ -18,8 +22,4 @@ export function toPluginFailure(thrown: unknown): PluginFailure {
 /** Returns a primitive string, even for an object whose `toString` returns something else. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : `${String(value)}`
-}
-
-function cut(text: string, lengthMax: number): string {
-  return text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}… (${text.length} characters)`
 }

@@ -11,6 +11,7 @@ export function pluginLimits(values: PluginSettings): Omit<ProcessPluginHostOpti
     loadMsMax: values['worker.plugin.load.timeout.ms'],
     memoryMbMax: values['worker.plugin.memory.mb'],
     blockedMsMax: values['worker.thread.blocked.max.ms'],
+    log: taskLogLimits(values),
     java: {
       discovery: values['plugin.discovery'],
       idleMs: values['java.host.idle.ms'],

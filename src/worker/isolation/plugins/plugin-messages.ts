@@ -2,23 +2,19 @@ import type { PluginDescriptor } from '../../../plugins/plugin-descriptor.ts'
 import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import type { PluginCall, PluginFailure } from '../../plugin-host.ts'
 
-// Messages between a worker, the process that it starts for a module of plugins, and the thread in that process.
+// Messages between a worker and the process that it starts for a module of plugins.
 
 export type PluginProcessOptions = {
   /** URL of the module; null for the shipped plugins. */
   readonly module: string | null
   /** Memory limit of plugin code in MB, on V8's heap and outside of it. */
   readonly memoryMbMax: number
-  /** How long plugin code may run without returning to the event loop, in ms. */
+  /** How long plugin code may run without returning to the event loop, in ms of its own time. */
   readonly blockedMsMax: number
+  /** How long the module may take to load, in ms of its own time. */
   readonly loadMsMax: number
   /** What connectors and config providers may use. */
   readonly access: ConnectorAccess
-}
-
-export type PluginThreadData = Pick<PluginProcessOptions, 'module' | 'access'> & {
-  /** A counter that the thread increments while it is responsive. */
-  readonly heartbeat: SharedArrayBuffer
 }
 
 export type PluginProcessCall = { readonly id: number; readonly call: PluginCall }
@@ -29,9 +25,6 @@ export type PluginProcessMessage =
   | { readonly type: 'begun'; readonly id: number }
   | { readonly type: 'returned'; readonly id: number; readonly output: unknown }
   | { readonly type: 'threw'; readonly id: number; readonly failure: PluginFailure }
-  /** Lines that plugin code wrote to its standard output or error. */
-  | { readonly type: 'output'; readonly lines: readonly string[]; readonly dropped: number }
-  | { readonly type: 'ended'; readonly end: PluginProcessEnd }
 
 /** Why a process ended. */
 export type PluginProcessEnd = {

@@ -1,106 +1,86 @@
-import { flushCompileCache } from 'node:module'
-import { Worker } from 'node:worker_threads'
-import { postponeOptimization } from '../../../common/code-optimization.ts'
-import { entryPoint } from '../../../common/program-files.ts'
-import { heapLimits, isHeapExhausted, pluginMemoryExceeded, ResidentLimit } from '../memory-limits.ts'
-import { raiseOomScore } from '../oom-score.ts'
-import { diagnoseThread } from '../thread-diagnosis.ts'
-import { ThreadHeartbeat } from '../thread-heartbeat.ts'
-import { LineOutput } from './line-output.ts'
-import type {
-  PluginProcessCall,
-  PluginProcessEnd,
-  PluginProcessMessage,
-  PluginProcessOptions,
-  PluginThreadData,
-} from './plugin-messages.ts'
+import { importPlugins } from '../../../plugins/import-plugins.ts'
+import { loadModules } from '../../../plugins/load-modules.ts'
+import { toDescriptor } from '../../../plugins/plugin-descriptor.ts'
+import { importShipped, shippedPlugins } from '../../../plugins/shipped-plugins.ts'
+import { currentTask, runAsTask } from '../current-task.ts'
+import { connectToWorker } from '../worker-channel.ts'
+import { findAmong, PluginExecutor } from './plugin-executor.ts'
+import { toPluginFailure } from './plugin-failure.ts'
+import type { PluginProcessCall, PluginProcessMessage, PluginProcessOptions } from './plugin-messages.ts'
 
-// Entry point of the process that `plugin-process.ts` starts for one module of plugins. Plugin code runs in a second thread; this
-// one forwards messages, and ends the process when that thread blocks, uses too much memory or ends, or when the worker
-// has exited.
+// Entry point of the process that `plugin-process.ts` starts for one module of plugins. It loads the module and executes calls. Plugin
+// code runs on this thread, and the worker ends the process when that code blocks it.
 
-const CHECK_INTERVAL_MS = 100
-const THREAD_NAME = 'plugins'
-/** Node's exit code for a top-level await that can never settle. */
-const UNSETTLED_AWAIT = 13
+const { module, access } = JSON.parse(process.argv[2] ?? '') as PluginProcessOptions
+const started = Promise.withResolvers<PluginExecutor>()
+/** Calls that have not returned. */
+const openCalls = new Set<number>()
 
-postponeOptimization()
 process.title = 'weir plugins'
-const options = JSON.parse(process.argv[2] ?? '') as PluginProcessOptions
-const heartbeat = new ThreadHeartbeat()
-const data: PluginThreadData = { module: options.module, access: options.access, heartbeat: heartbeat.buffer }
-const thread = new Worker(entryPoint('worker/isolation/plugins/plugin-thread-main'), {
-  name: THREAD_NAME,
-  // Programs that a plugin starts do not inherit the options of this process.
-  execArgv: [],
-  workerData: data,
-  resourceLimits: heapLimits(options.memoryMbMax),
-  stdout: true,
-  stderr: true,
+// Calls are tracked like tasks, with their ids as keys.
+const channel = connectToWorker(currentTask, (message) => void execute(message as PluginProcessCall))
+const send = (message: PluginProcessMessage) => channel.send(message)
+// Also receives unhandled rejections.
+process.on('uncaughtException', (error: unknown) => {
+  const call = currentTask()
+  if (call !== undefined) settle(Number(call), { threw: error })
 })
-const output = new LineOutput((lines, dropped) => send({ type: 'output', lines, dropped }))
-const limit = new ResidentLimit(options.memoryMbMax)
-const startedMs = performance.now()
-let isEnding = false
+// So that the process exits when the module waits for a promise that never settles. The heartbeats keep it running.
+process.channel?.unref()
+try {
+  const executor = await load()
+  channel.startHeartbeats()
+  started.resolve(executor)
+} catch (error) {
+  channel.startHeartbeats()
+  void send({ type: 'load-failed', failure: toPluginFailure(error) })
+}
 
-// A terminal sends Ctrl-C to all processes of the group; the worker decides when this one ends.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
-process.on('disconnect', die)
-process.on('message', (message: PluginProcessCall) => thread.postMessage(message))
-thread.on('message', (message: PluginProcessMessage) => {
-  if (message.type === 'ended') return end(message.end)
-  if (!isEnding) send(message)
-  return undefined
-})
-for (const stream of [thread.stdout, thread.stderr])
-  stream.setEncoding('utf8').on('data', (text: string) => output.write(text))
-thread.on('error', (error: unknown) => {
-  const what = isHeapExhausted(error) ? pluginMemoryExceeded(options.memoryMbMax) : 'ended its thread with an error'
-  end({ code: 'plugin_crashed', what })
-})
-thread.on('exit', (code) => {
-  const isUnsettled = code === UNSETTLED_AWAIT
-  const what = isUnsettled ? 'waits at its top level for a promise that never settles' : `ended with exit code ${code}`
-  end({ code: 'plugin_crashed', what })
-})
-setInterval(check, CHECK_INTERVAL_MS)
-raiseOomScore()
-// All modules of this thread are loaded. The process ends by SIGKILL, so the compile cache has to be written before.
-flushCompileCache()
-
-function check(): void {
-  const { blockedMsMax, loadMsMax } = options
-  if (limit.isExceeded(process.memoryUsage.rss())) {
-    end({ code: 'plugin_crashed', what: pluginMemoryExceeded(options.memoryMbMax) })
-    return
+async function load(): Promise<PluginExecutor> {
+  const catalog = async () => loadModules(await shippedPlugins(), module === null ? [] : [module])
+  if (module === null) {
+    const shipped = await shippedPlugins()
+    // Described elsewhere, and loaded one by one.
+    void send({ type: 'loaded', plugins: [] })
+    return new PluginExecutor(
+      async ({ kind, class: name }) => {
+        const found = shipped.find((plugin) => plugin.kind === kind && plugin.class === name)
+        return found && importShipped(found)
+      },
+      access,
+      catalog,
+    )
   }
-  const isLate = !heartbeat.isReady && performance.now() - startedMs > loadMsMax
-  if (isLate) void endBlocked(`was not loaded within ${loadMsMax} ms`)
-  if (heartbeat.isBlocked(blockedMsMax, CHECK_INTERVAL_MS))
-    void endBlocked(`blocked its thread for more than ${blockedMsMax} ms`)
+  const plugins = await importPlugins(module)
+  void send({ type: 'loaded', plugins: plugins.map(toDescriptor) })
+  return new PluginExecutor(findAmong(plugins), access, catalog)
 }
 
-async function endBlocked(what: string): Promise<void> {
-  if (isEnding) return
-  isEnding = true
-  const diagnosis = await diagnoseThread(THREAD_NAME)
-  isEnding = false
-  const id = diagnosis?.task === undefined ? {} : { id: Number(diagnosis.task) }
-  end({ code: 'plugin_unresponsive', what, ...id, ...(diagnosis && { stack: diagnosis.stack }) })
+async function execute({ id, call }: PluginProcessCall): Promise<void> {
+  const executor = await started.promise
+  // The worker has to know which call runs before its code can block this thread.
+  await send({ type: 'begun', id })
+  openCalls.add(id)
+  await runAsTask(String(id), () =>
+    executor.execute(call).then(
+      (output) => settle(id, { output }),
+      (error: unknown) => settle(id, { threw: error }),
+    ),
+  )
 }
 
-function end(why: PluginProcessEnd): void {
-  if (isEnding) return
-  isEnding = true
-  process.send?.({ type: 'ended', end: why } satisfies PluginProcessMessage, undefined, undefined, die)
+/** Settles a call once: code that threw asynchronously may still return a value. */
+function settle(id: number, outcome: { readonly output: unknown } | { readonly threw: unknown }): void {
+  if (!openCalls.delete(id)) return
+  try {
+    if ('threw' in outcome) void send({ type: 'threw', id, failure: toPluginFailure(outcome.threw) })
+    else channel.send({ type: 'returned', id, output: outcome.output }).catch((error: unknown) => fail(id, error))
+  } catch (error) {
+    fail(id, error)
+  }
 }
 
-function send(message: PluginProcessMessage): void {
-  // A closed channel is reported by 'disconnect'.
-  process.send?.(message, undefined, undefined, () => undefined)
-}
-
-/** By a signal, because an exit would wait for a thread that is in native code. */
-function die(): void {
-  process.kill(process.pid, 'SIGKILL')
+/** Reports an output that cannot be sent. */
+function fail(id: number, error: unknown): void {
+  void send({ type: 'threw', id, failure: toPluginFailure(error) })
 }

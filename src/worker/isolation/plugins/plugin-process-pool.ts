@@ -1,25 +1,33 @@
 import type { Clock } from '../../../common/clock.ts'
+import type { Logger } from '../../../common/logging/logger.ts'
+import { trimAsJava } from '../../../common/trim-as-java.ts'
 import type { PluginDescriptor } from '../../../plugins/plugin-descriptor.ts'
 import { type PluginCall, type PluginOperation, pluginError } from '../../plugin-host.ts'
 import type { PluginProcessEnd, PluginProcessMessage } from './plugin-messages.ts'
 import type { PluginProcess, PluginProcessHandlers } from './plugin-process.ts'
 
 export type PluginProcessPoolOptions = {
-  readonly clock: Pick<Clock, 'nowMs'>
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly logger: Pick<Logger, 'warn'>
   readonly open: (handlers: PluginProcessHandlers) => PluginProcess
-  /** Timeout of a call, in ms, including the time it waits. */
+  /** How long a call without a signal may run, in ms. The time in which it waits for its process does not count. */
   readonly timeoutMs: number
   /** How long a process without calls is kept, in ms. Default: one minute. */
   readonly idleMs?: number
-  readonly onOutput: (lines: readonly string[], dropped: number) => void
 }
 
 type Call = {
   readonly id: number
   readonly call: PluginCall
   readonly settled: PromiseWithResolvers<unknown>
-  readonly deadlineMs: number
-  postedMs: number
+  /** Whether the limit of a request applies. */
+  readonly isLimited: boolean
+  /** Infinite until the call begins. */
+  beganMs: number
+  /** When its slowness is reported next. Infinite until the call begins. */
+  reportMs: number
+  /** The time that its process had when the call was sent to it. */
+  postedOwnMs: number
   hasBegun: boolean
   /** How many processes have ended while they executed the call. */
   interruptions: number
@@ -43,13 +51,16 @@ type ModuleProcess = {
 const PROCESSES_MAX = 2
 const CALLS_MAX = 1_000
 const INTERRUPTIONS_MAX = 3
-/** A process that has not begun a call within this time, in ms, counts as stalled. */
-const STALL_TIMEOUT_MS = 500
+/** A process that had this time, in ms, without beginning a call counts as stalled. */
+const STALL_MS_MAX = 500
+/** Interval of reports of a call that does not return, in ms. */
+const SLOW_CALL_MS = 10_000
 const IDLE_TIMEOUT_MS = 60_000
 
 /**
  * Executes calls to the plugins of one module in processes of its own. When a call ends its process, that call is
- * rejected and the others are repeated in another process.
+ * rejected and the others are repeated in another process. Its calls wait here and not for a `Semaphore`, because calls return
+ * to the front of the line and expire there.
  */
 export class PluginProcessPool {
   readonly #options: PluginProcessPoolOptions
@@ -66,15 +77,17 @@ export class PluginProcessPool {
     return this.#open().loaded.promise
   }
 
-  call(call: PluginCall): Promise<unknown> {
-    const { clock, timeoutMs } = this.#options
+  /** With `signal` the call has no time limit, but ends when the signal aborts. */
+  call(call: PluginCall, signal?: AbortSignal): Promise<unknown> {
     const settled = Promise.withResolvers<unknown>()
     const pending: Call = {
       id: this.#lastId++,
       call,
       settled,
-      deadlineMs: clock.nowMs() + timeoutMs,
-      postedMs: 0,
+      isLimited: signal === undefined,
+      beganMs: Number.POSITIVE_INFINITY,
+      reportMs: Number.POSITIVE_INFINITY,
+      postedOwnMs: 0,
       hasBegun: false,
       interruptions: 0,
       isSuspect: false,
@@ -82,14 +95,36 @@ export class PluginProcessPool {
     if (this.#waiting.length >= CALLS_MAX) reject(pending, 'plugins_busy', `has ${CALLS_MAX} calls waiting for it`)
     else this.#waiting.push(pending)
     this.#assign()
-    return settled.promise
+    return signal === undefined ? settled.promise : this.#untilAborted(pending, signal)
   }
 
-  /** Applies deadlines. To be called several times per second. */
+  async #untilAborted(call: Call, signal: AbortSignal): Promise<unknown> {
+    const onAbort = () => {
+      call.settled.reject(signal.reason)
+      this.#giveUp(call)
+    }
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      return await call.settled.promise
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /** A process that has begun the call gets no other calls, because this one may never return. */
+  #giveUp(call: Call): void {
+    this.#waiting = this.#waiting.filter((waiting) => waiting !== call)
+    for (const process of [...this.#processes]) {
+      if (!process.calls.delete(call.id)) continue
+      process.isRetired ||= call.hasBegun
+      if (process.isRetired && process.calls.size === 0 && process.isLoaded) this.#drop(process)
+    }
+  }
+
+  /** Applies limits. To be called several times per second. */
   check(): void {
-    const nowMs = this.#options.clock.nowMs()
-    for (const call of this.#waiting) if (nowMs > call.deadlineMs) this.#expire(call)
-    this.#waiting = this.#waiting.filter(({ deadlineMs }) => nowMs <= deadlineMs)
+    const nowMs = this.#options.clock.monotonicMs()
     for (const process of [...this.#processes]) this.#checkProcess(process, nowMs)
     this.#assign()
   }
@@ -102,14 +137,17 @@ export class PluginProcessPool {
   }
 
   #checkProcess(process: ModuleProcess, nowMs: number): void {
+    const { timeoutMs } = this.#options
     for (const call of process.calls.values()) {
-      if (nowMs <= call.deadlineMs) continue
+      if (nowMs > call.reportMs) this.#reportSlow(call, nowMs)
+      if (!call.isLimited || nowMs - call.beganMs <= timeoutMs) continue
       process.calls.delete(call.id)
-      if (call.hasBegun) process.isRetired = true
-      this.#expire(call)
+      process.isRetired = true
+      reject(call, 'plugin_unresponsive', `did not return within ${timeoutMs} ms`)
     }
     const waiting = [...process.calls.values()].filter(({ hasBegun }) => !hasBegun)
-    if (process.isLoaded && waiting.some(({ postedMs }) => nowMs - postedMs > STALL_TIMEOUT_MS)) {
+    const { ownMs } = process.handle
+    if (process.isLoaded && waiting.some(({ postedOwnMs }) => ownMs - postedOwnMs > STALL_MS_MAX)) {
       process.isStalled = true
       this.#requeue(process, waiting)
     }
@@ -118,10 +156,11 @@ export class PluginProcessPool {
       this.#drop(process)
   }
 
-  #expire(call: Call): void {
-    const { timeoutMs } = this.#options
-    if (call.hasBegun) reject(call, 'plugin_unresponsive', `did not return within ${timeoutMs} ms`)
-    else reject(call, 'plugins_busy', `was not called within ${timeoutMs} ms: other calls of its module took too long`)
+  #reportSlow(call: Call, nowMs: number): void {
+    call.reportMs = nowMs + SLOW_CALL_MS
+    const { operation, plugin } = call.call
+    const fields = { class: plugin.class, operation, waitedMs: Math.round(nowMs - call.beganMs) }
+    this.#options.logger.warn(fields, 'a call of a plugin is slow to return')
   }
 
   /** Assigns waiting calls to processes that can begin them. */
@@ -137,7 +176,9 @@ export class PluginProcessPool {
 
   #post(process: ModuleProcess, call: Call): void {
     call.hasBegun = false
-    call.postedMs = this.#options.clock.nowMs()
+    call.beganMs = Number.POSITIVE_INFINITY
+    call.reportMs = Number.POSITIVE_INFINITY
+    call.postedOwnMs = process.handle.ownMs
     process.calls.set(call.id, call)
     if (process.isLoaded) process.handle.post({ id: call.id, call: call.call })
   }
@@ -173,7 +214,7 @@ export class PluginProcessPool {
   }
 
   #onMessage(process: ModuleProcess, message: Parameters<PluginProcessHandlers['onMessage']>[0]): void {
-    const nowMs = this.#options.clock.nowMs()
+    const nowMs = this.#options.clock.monotonicMs()
     switch (message.type) {
       case 'loaded':
         process.isLoaded = true
@@ -186,7 +227,11 @@ export class PluginProcessPool {
         break
       case 'begun': {
         const call = process.calls.get(message.id)
-        if (call) call.hasBegun = true
+        if (call) {
+          call.hasBegun = true
+          call.beganMs = nowMs
+          call.reportMs = nowMs + SLOW_CALL_MS
+        }
         process.isStalled = false
         break
       }
@@ -194,9 +239,6 @@ export class PluginProcessPool {
       case 'threw':
         this.#onReturn(process, message)
         process.idleSinceMs = nowMs
-        break
-      case 'output':
-        this.#options.onOutput(message.lines, message.dropped)
     }
     this.#assign()
   }
@@ -262,6 +304,7 @@ const DESCRIPTIONS: Readonly<Record<PluginOperation, string>> = {
   'read-values': 'during the resolution of placeholders',
   'decode-payloads': 'during the conversion of dead letters',
   'encode-payload': 'during the conversion of a corrected dead letter',
+  'preview-records': 'during a preview of records, in which all plugins of the connector take part',
 }
 
 function reject({ call, settled }: Call, code: Parameters<typeof pluginError>[0], what: string, stack?: string): void {
@@ -272,5 +315,5 @@ function reject({ call, settled }: Call, code: Parameters<typeof pluginError>[0]
 function failure(sentence: string, stack?: string) {
   if (stack === undefined) return { message: sentence, trace: sentence }
   const [where = ''] = stack.split('\n')
-  return { message: `${sentence} ${where.trim()}`, trace: `${sentence}; stack of its thread:\n${stack}` }
+  return { message: `${sentence} ${trimAsJava(where)}`, trace: `${sentence}; stack of its thread:\n${stack}` }
 }

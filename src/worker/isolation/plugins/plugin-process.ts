@@ -1,8 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { POSTPONED_OPTIMIZATION } from '../../../common/code-optimization.ts'
-import { messageOf } from '../../../common/errors.ts'
+import type { LogLimits } from '../../../common/logging/log-rate-limiter.ts'
+import type { Logger } from '../../../common/logging/logger.ts'
 import { entryPoint } from '../../../common/program-files.ts'
-import { withCompileCache } from '../compile-cache.ts'
+import { IsolatedProcess, type ProcessEnd } from '../isolated-process.ts'
+import { pluginMemoryExceeded } from '../memory-limits.ts'
+import { ProcessLog } from '../process-log.ts'
 import type {
   PluginProcessCall,
   PluginProcessEnd,
@@ -11,62 +12,57 @@ import type {
 } from './plugin-messages.ts'
 
 export type PluginProcessHandlers = {
-  readonly onMessage: (message: Exclude<PluginProcessMessage, { readonly type: 'ended' }>) => void
+  readonly onMessage: (message: PluginProcessMessage) => void
   /** Called once, unless the process was killed through `kill`. */
   readonly onEnd: (end: PluginProcessEnd) => void
 }
 
 /** A process that runs the code of one module of plugins. */
 export interface PluginProcess {
+  /** The time that the process had, in ms. */
+  readonly ownMs: number
   post(message: PluginProcessCall): void
   kill(): void
 }
 
+/** Throughput does not matter there. */
+const SEMI_SPACE_MB = 1
+
 export function startPluginProcess(
-  options: PluginProcessOptions,
+  { module, access, memoryMbMax, blockedMsMax, loadMsMax }: PluginProcessOptions,
+  output: { readonly logger: Logger; readonly log: LogLimits },
   { onMessage, onEnd }: PluginProcessHandlers,
 ): PluginProcess {
-  let isOver = false
-  const end = (why: PluginProcessEnd) => {
-    if (isOver) return
-    isOver = true
-    started.kill('SIGKILL')
-    onEnd(why)
-  }
-  const started: ChildProcess = fork(
-    entryPoint('worker/isolation/plugins/plugin-process-main'),
-    [JSON.stringify(options)],
-    {
-      serialization: 'advanced',
-      env: withCompileCache(process.env),
-      // Throughput does not matter there.
-      execArgv: ['--max-semi-space-size=1', ...POSTPONED_OPTIMIZATION],
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    },
-  )
-  started.on('message', (message: PluginProcessMessage) => {
-    if (isOver) return
-    if (message.type === 'ended') end(message.end)
-    else onMessage(message)
-  })
-  started.on('error', (error) =>
-    end({ code: 'plugin_crashed', what: `could not be started in a process: ${messageOf(error)}` }),
-  )
-  // V8 aborts the process when a single allocation exceeds the heap limit.
-  started.on('exit', (code, signal) => {
-    const how = signal === null ? `exit code ${code}` : `signal ${signal}`
-    const why =
-      signal === 'SIGABRT'
-        ? `: it needed more memory than ${options.memoryMbMax} MB (worker.plugin.memory.mb), or native code aborted`
-        : ''
-    end({ code: 'plugin_crashed', what: `ended its process with ${how}${why}` })
+  const options = { module, access }
+  const started = new IsolatedProcess({
+    entry: entryPoint('worker/isolation/plugins/plugin-process-main'),
+    args: [JSON.stringify(options)],
+    semiSpaceMb: SEMI_SPACE_MB,
+    memoryMbMax,
+    memoryExceeded: pluginMemoryExceeded(memoryMbMax),
+    blockedMsMax,
+    loadMsMax,
+    log: new ProcessLog({ ...output, fields: () => ({ module }), subject: 'a plugin' }),
+    onMessage: (message) => onMessage(message as PluginProcessMessage),
+    onEnd: (end) => onEnd(toPluginProcessEnd(end)),
   })
   return {
-    // Errors are ignored: the 'exit' event reports that the process has ended.
-    post: (message) => void (started.connected && started.send(message, () => undefined)),
-    kill: () => {
-      isOver = true
-      started.kill('SIGKILL')
+    get ownMs() {
+      return started.ownMs
     },
+    post: (message) => started.post(message),
+    kill: () => void started.end(),
+  }
+}
+
+/** Node's exit code for a top-level await that can never settle. */
+const UNSETTLED = 'ended its process with exit code 13'
+
+function toPluginProcessEnd({ cause, what, key, stack }: ProcessEnd): PluginProcessEnd {
+  return {
+    code: cause === 'blocked' ? 'plugin_unresponsive' : 'plugin_crashed',
+    what: what === UNSETTLED ? 'waits at its top level for a promise that never settles' : what,
+    ...(key !== undefined && { id: Number(key) }),
+    ...(stack !== undefined && { stack }),
   }
 }

@@ -1,12 +1,13 @@
 import { availableParallelism } from 'node:os'
 import type { Clock } from '../../../common/clock.ts'
 import { messageOf } from '../../../common/errors.ts'
+import type { LogLimits } from '../../../common/logging/log-rate-limiter.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
 import { type Loaded, type PluginFault, resolveConflicts } from '../../../plugins/conflict-resolution.ts'
 import { discoverModules } from '../../../plugins/discover-modules.ts'
 import { createCatalog } from '../../../plugins/plugin-catalog.ts'
 import type { PluginDescriptor } from '../../../plugins/plugin-descriptor.ts'
-import { ShippedPlugins } from '../../../plugins/shipped-plugins.ts'
+import { shippedPlugins } from '../../../plugins/shipped-plugins.ts'
 import { restrictConnectors } from '../../host-access/class-rules.ts'
 import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import type {
@@ -27,8 +28,10 @@ import { PluginProcessPool } from './plugin-process-pool.ts'
 export type ProcessPluginHostOptions = Omit<PluginProcessOptions, 'module'> & {
   readonly pluginPath: readonly string[]
   readonly java: JavaPluginHostOptions
-  /** Timeout of a call, in ms, including the time it waits. */
+  /** How long a call without a signal may run, in ms. */
   readonly timeoutMs: number
+  /** Limits of what the plugins of a module log. */
+  readonly log: LogLimits
   readonly logger: Logger
   readonly clock: Clock
 }
@@ -82,10 +85,11 @@ export class ProcessPluginHost implements PluginHost {
     operation: Operation,
     plugin: PluginName,
     input: PluginInput<Operation>,
+    signal?: AbortSignal,
   ): Promise<PluginOutput<Operation>> {
     const { kind, class: name, version } = plugin
     const call = { operation, plugin: { kind, class: name, version }, input } as PluginCall
-    const output = this.java.has(plugin) ? this.java.call(call) : this.#modules.of(plugin).call(call)
+    const output = this.java.has(plugin) ? this.java.call(call, signal) : this.#modules.of(plugin).call(call, signal)
     return (await output) as PluginOutput<Operation>
   }
 
@@ -121,7 +125,7 @@ async function loadAll(modules: Modules, pluginPath: readonly string[], java: Ja
   }
   const loading = Array.from({ length: CONCURRENT_LOADS_MAX }, loadNext)
   await Promise.all(loading)
-  const shipped = new ShippedPlugins().descriptors
+  const shipped = await shippedPlugins()
   // In the order of `plugin.path`, independent of the loading times.
   const urls = found.flatMap((one) => ('url' in one && loaded.has(one.url) ? [one.url] : []))
   const chosen = resolveConflicts(shipped, [...urls.flatMap((url) => loaded.get(url) ?? []), ...java.loaded])
@@ -148,19 +152,19 @@ class Modules {
 
   /** Prepares a module, whose process is started by the first call. */
   open(url: string | null): PluginProcessPool {
-    const { clock, logger, timeoutMs, memoryMbMax, blockedMsMax, loadMsMax, access } = this.#options
+    const { clock, logger, log, timeoutMs, memoryMbMax, blockedMsMax, loadMsMax, access } = this.#options
     const loadMs = url === null ? Math.max(loadMsMax, SHIPPED_LOAD_MS_MAX) : loadMsMax
     const module = new PluginProcessPool({
       clock,
+      logger,
       timeoutMs,
       ...(url === null && { idleMs: SHIPPED_IDLE_MS }),
       open: (handlers) =>
-        startPluginProcess({ module: url, memoryMbMax, blockedMsMax, loadMsMax: loadMs, access }, handlers),
-      onOutput: (lines, dropped) => {
-        for (const line of lines) logger.info({ module: url }, line)
-        if (dropped > 0)
-          logger.warn({ module: url, dropped }, 'output lines of a plugin were dropped: it writes more than is logged')
-      },
+        startPluginProcess(
+          { module: url, memoryMbMax, blockedMsMax, loadMsMax: loadMs, access },
+          { logger, log },
+          handlers,
+        ),
     })
     this.#modules.set(url, module)
     return module

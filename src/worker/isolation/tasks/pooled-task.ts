@@ -13,7 +13,9 @@ export class PooledTask {
   isAbandoned = false
   hasStarted = false
   hasEnded = false
-  /** When a requested stop times out, in ms of `performance.now()`. */
+  /** Set when the worker waits no longer for its stop. */
+  isCancelled = false
+  /** When a requested stop times out, in ms of the own time of its process. */
   stopByMs: number | undefined
   /** Why the task has to move to another thread. */
   moveReason: string | undefined

@@ -1,10 +1,4 @@
-/** What a task process reports about itself with each heartbeat. */
-export type ProcessLoadReport = {
-  /** CPU time since the last report as a part of the time: 1 is a whole processor. */
-  readonly cpuUtilization: number
-  /** Part of the memory limit that is in use. */
-  readonly memoryPart: number
-}
+import type { ProcessLoadReport } from '../isolated-process.ts'
 
 /** Number of reports in a window: 5 s, at four reports per second. */
 const WINDOW_REPORTS = 20

@@ -1,7 +1,5 @@
 import type { TaskId } from '../../../clients/worker-client.ts'
 import { type LogLimits, LogRateLimiter } from '../../../common/logging/log-rate-limiter.ts'
-import type { Logger } from '../../../common/logging/logger.ts'
-import { truncateText } from '../../../common/truncate-text.ts'
 import { parseTaskKey } from '../../model/task-key.ts'
 import { cutLine, LINE_CHARS_MAX, levelOf } from './task-log-line.ts'
 
@@ -10,13 +8,13 @@ const REPORT_INTERVAL_MS = 5_000
 export type TaskLogOptions = {
   readonly limits: LogLimits
   readonly monotonicMs: () => number
-  /** The key of the task on whose behalf the thread runs. */
+  /** The key of the task on whose behalf the process runs. */
   readonly task: () => string | undefined
-  /** Sends a line from the thread to the worker. */
+  /** Sends a line to the worker. */
   readonly send: (line: string) => void
 }
 
-/** The log of the tasks in a thread, rate-limited by task and level before it leaves the thread. */
+/** The log of the tasks in a process, rate-limited by task and level before it leaves the process. */
 export class TaskLogOutput {
   readonly #options: TaskLogOptions
   readonly #limiter: LogRateLimiter
@@ -52,23 +50,4 @@ export class TaskLogOutput {
 /** The fields that name a task in its log lines. */
 function fieldsOf(key: string | undefined): Partial<TaskId> {
   return key === undefined || key === '' ? {} : parseTaskKey(key)
-}
-
-/**
- * Writes plugins' standard output, standard error and Node warnings to the log. `task` returns the key of the task on
- * whose behalf the thread runs.
- */
-export function captureOutput(logger: Logger, task: () => string | undefined): void {
-  for (const stream of ['stdout', 'stderr'] as const) {
-    process[stream].write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
-      const written = typeof chunk === 'string' ? chunk : Buffer.from(chunk.subarray(0, 4 * LINE_CHARS_MAX)).toString()
-      const text = truncateText(written, LINE_CHARS_MAX / 2).trimEnd()
-      if (text !== '') logger.info({ ...fieldsOf(task()), stream }, text)
-      const done = rest.find((argument) => typeof argument === 'function')
-      if (done) process.nextTick(done)
-      return true
-    }
-  }
-  process.removeAllListeners('warning')
-  process.on('warning', (warning) => logger.warn({ ...fieldsOf(task()), err: warning }, 'Node.js emitted a warning'))
 }

@@ -1,4 +1,4 @@
-import type { ProcessLoadReport } from './process-load.ts'
+import type { ProcessLoadReport } from '../isolated-process.ts'
 
 // Decides in which task process a task runs. A worker begins with one process, because each costs memory, and uses more of
 // them only for tasks that are too much for one.
@@ -10,7 +10,7 @@ export type PlacementTask = {
   readonly records: number
 }
 
-/** Tasks of a busier process delay each other noticeably, because they share one thread. */
+/** Tasks of a busier process delay each other noticeably, because they share one event loop. */
 const CPU_UTILIZATION_MAX = 0.75
 /** Tasks of a process that uses more of its memory limit could exceed it together although none of them does alone. */
 const MEMORY_PART_MAX = 0.5

@@ -1,25 +1,30 @@
 import type { Broker } from '../../../broker/broker.ts'
+import { BrokerError } from '../../../broker/broker-error.ts'
 import type { Clock } from '../../../common/clock.ts'
+import { originalError } from '../../../common/errors.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
-import type { Catalog, PluginKind } from '../../../plugins/plugin-catalog.ts'
+import type { Catalog } from '../../../plugins/plugin-catalog.ts'
 import type { HostAccess } from '../../../sdk/index.ts'
 import { taskKey } from '../../model/task-key.ts'
 import { traceOf } from '../../tasks/error-trace.ts'
-import { taskPlugins } from '../../tasks/pipeline-plugins.ts'
 import type { WorkerTaskContext } from '../../tasks/task-context.ts'
 import type { TaskCounters } from '../../tasks/task-counters.ts'
 import type { TaskMessage, TaskSpec } from '../../tasks/task-spec.ts'
 import { WorkerSinkTask } from '../../tasks/worker-sink-task.ts'
 import { WorkerSourceTask } from '../../tasks/worker-source-task.ts'
+import { GuardedBroker } from '../../topic-access/guarded-broker.ts'
+import { TopicAccess } from '../../topic-access/topic-access.ts'
+import type { TopicAccessPolicy } from '../../topic-access/topic-access-policy.ts'
 import { currentTask, runAsTask } from '../current-task.ts'
 
 export type TaskRunnerOptions = {
   readonly broker: Broker
   /** Default: all clients use `broker`. */
-  readonly connect?: WorkerTaskContext['connect']
-  readonly plugins: Catalog
-  /** Called for each plugin of a task before it is looked up in `plugins`. */
-  readonly loadPlugin?: (kind: PluginKind, name: string, version: string | undefined) => Promise<void>
+  readonly connect?: (...options: Parameters<WorkerTaskContext['connect']>) => Promise<Broker | undefined>
+  /** What restricts the topics and groups of the connectors at the moment. */
+  readonly topicPolicy: () => TopicAccessPolicy
+  /** Resolves to the installed plugins, among which those of the task are loaded. */
+  readonly loadPlugins: (spec: TaskSpec) => Promise<Catalog>
   readonly remote?: WorkerTaskContext['remote']
   /** The hosts and files that connectors may use. */
   readonly access: HostAccess
@@ -27,14 +32,14 @@ export type TaskRunnerOptions = {
   readonly clock: Clock
 }
 
-/** A task that runs in this thread. */
+/** A task that runs in this process. */
 export type LocalTask = {
   setPaused(paused: boolean): void
   /** Resolves when the task has released all its resources. */
   stop(): Promise<void>
 }
 
-/** Runs tasks in this thread, and attributes uncaught errors to the task that caused them. */
+/** Runs tasks in this process, and attributes uncaught errors to the task that caused them. */
 export class TaskRunner {
   readonly #options: TaskRunnerOptions
   /** By task key: functions that fail the task immediately. */
@@ -45,7 +50,7 @@ export class TaskRunner {
   }
 
   start(spec: TaskSpec, counters: TaskCounters, sendMessage: (message: TaskMessage) => void): LocalTask {
-    const { broker, connect = async () => undefined, plugins, remote, access, logger, clock } = this.#options
+    const { broker, connect, topicPolicy, loadPlugins, remote, access, logger, clock } = this.#options
     const key = taskKey(spec)
     const log = logger.child({ connector: spec.connector, task: spec.task })
     const stopping = new AbortController()
@@ -57,15 +62,20 @@ export class TaskRunner {
     const fail = (error: unknown) => {
       if (stopping.signal.aborted) log.warn({ err: error }, 'the task failed while it stopped')
       else log.error({ err: error }, 'the task failed')
-      if (!isOver) report({ type: 'failed', trace: traceOf(error) })
+      const canBeFenced = spec.kind === 'sink' || spec.transactionalId !== undefined
+      const isFenced = canBeFenced && error instanceof BrokerError && error.code === 'fenced'
+      if (!isOver) report({ type: 'failed', trace: traceOf(error), ...(isFenced && { isFenced }) })
       isOver = true
       stopping.abort()
     }
-    const context: WorkerTaskContext = {
+    const topicAccess = new TopicAccess(spec.connector, topicPolicy)
+    const context: Omit<WorkerTaskContext, 'plugins'> = {
       spec,
-      broker,
-      connect,
-      plugins,
+      broker: new GuardedBroker(broker, topicAccess),
+      connect: async (...connection) => {
+        const other = await connect?.(...connection)
+        return other && new GuardedBroker(other, topicAccess)
+      },
       remote,
       access,
       log,
@@ -79,13 +89,14 @@ export class TaskRunner {
     let isPaused: boolean | undefined
     const ended = runAsTask(key, async () => {
       try {
-        await this.#loadPlugins(spec)
+        const plugins = await loadPlugins(spec)
         if (stopping.signal.aborted) return
-        task = spec.kind === 'source' ? new WorkerSourceTask(context) : new WorkerSinkTask(context)
+        const Task = spec.kind === 'source' ? WorkerSourceTask : WorkerSinkTask
+        task = new Task({ ...context, plugins })
         if (isPaused !== undefined) task.setPaused(isPaused)
         await task.run()
       } catch (error) {
-        fail(error)
+        fail(originalError(error))
       }
     })
     return {
@@ -99,13 +110,6 @@ export class TaskRunner {
         if (this.#failByTask.get(key) === fail) this.#failByTask.delete(key)
       },
     }
-  }
-
-  async #loadPlugins({ kind, config, worker }: TaskSpec): Promise<void> {
-    const { loadPlugin } = this.#options
-    if (loadPlugin === undefined) return
-    const plugins = taskPlugins(kind, config, worker.converters)
-    await Promise.all(plugins.map((plugin) => loadPlugin(plugin.kind, plugin.className, plugin.version)))
   }
 
   /** Fails the task that an uncaught error belongs to. Returns false when it belongs to none. */

@@ -86,6 +86,15 @@ describe('an error has line, column and field:', () => {
       ['7:11 spec.config.rate: expected a string, got the number 10; put it in quotes: "10"'],
     ],
     [
+      'numbers that JavaScript would print in another way',
+      `${CONNECTOR}  class: A\n  tasksMax: 1.50\n  config:\n    version: 1.0\n    id: 0x10\n`,
+      [
+        '6:13 spec.tasksMax: expected a whole number, got the number 1.50',
+        '8:14 spec.config.version: expected a string, got the number 1.0; put it in quotes: "1.0"',
+        '9:9 spec.config.id: expected a string, got the number 0x10; put it in quotes: "0x10"',
+      ],
+    ],
+    [
       'a number that is too small',
       `${CONNECTOR}  class: A\n  tasksMax: 0\n`,
       ['6:13 spec.tasksMax: the number 0 is too small: at least 1'],

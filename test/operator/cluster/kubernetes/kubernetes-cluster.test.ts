@@ -6,6 +6,7 @@ import { KubernetesCluster } from '../../../../src/operator/cluster/kubernetes/k
 import { INITIAL_STATUS } from '../../../../src/operator/resources/resource.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 import { type ApiRequest, json, type ScriptedApi, scriptedApi } from '../../../support/scripted-api.ts'
+import { subjectObject } from '../../../support/subject-object.ts'
 
 const KEY = 'Subject/shop/user'
 
@@ -14,24 +15,6 @@ let cluster: KubernetesCluster
 let changes: ResourceChange[]
 /** Open watches, by the plural of their kind. */
 let watches: Map<string, ServerResponse>
-
-function subject(version: number, more: { metadata?: object; spec?: object; status?: object } = {}) {
-  return {
-    apiVersion: 'weir.dev/v1alpha1',
-    kind: 'Subject',
-    metadata: {
-      namespace: 'shop',
-      name: 'user',
-      uid: 'u-1',
-      generation: 1,
-      resourceVersion: String(version),
-      creationTimestamp: '2026-01-01T00:00:00Z',
-      ...more.metadata,
-    },
-    spec: more.spec ?? { schema: '"int"' },
-    ...(more.status && { status: more.status }),
-  }
-}
 
 const pluralOf = ({ path }: ApiRequest) => path.slice(path.lastIndexOf('/') + 1)
 
@@ -71,35 +54,56 @@ beforeEach(async () => {
 
 describe('KubernetesCluster', () => {
   it('has listed all resources when it is started', async () => {
-    await started([subject(5)])
+    await started([subjectObject(5)])
     expect(cluster.list('Subject')).toHaveLength(1)
     expect(cluster.get(KEY)).toMatchObject({ spec: { schema: '"int"', schemaType: 'AVRO' }, status: INITIAL_STATUS })
     expect(changes).toEqual([{ key: KEY, type: 'desired' }])
   })
 
   it('distinguishes changes by users from its own status writes', async () => {
-    await started([subject(5)])
-    expect(await happens('MODIFIED', subject(11, { status: { observedGeneration: 1 } }))).toEqual({
+    await started([subjectObject(5)])
+    expect(await happens('MODIFIED', subjectObject(11, { status: { observedGeneration: 1 } }))).toEqual({
       key: KEY,
       type: 'status',
     })
-    const annotated = subject(12, { metadata: { annotations: { 'weir.dev/reconcile-requested-at': '1' } } })
+    const annotated = subjectObject(12, { metadata: { annotations: { 'weir.dev/reconcile-requested-at': '1' } } })
     expect(await happens('MODIFIED', annotated)).toEqual({ key: KEY, type: 'desired' })
-    expect(await happens('DELETED', subject(13))).toEqual({ key: KEY, type: 'deleted' })
+    expect(await happens('DELETED', subjectObject(13))).toEqual({ key: KEY, type: 'deleted' })
     expect(cluster.get(KEY)).toBeUndefined()
   })
 
+  it('keeps an object that it cannot read beside the resources, until it can', async () => {
+    await started([subjectObject(5, { spec: { schema: '"int"', schemaType: 'XML' } })])
+    expect(cluster.get(KEY)).toBeUndefined()
+    expect(cluster.unreadable(KEY)).toMatchObject({
+      metadata: { name: 'user', generation: 1 },
+      reason: expect.stringContaining("spec.schemaType: 'XML' is not allowed"),
+    })
+    expect(changes).toEqual([{ key: KEY, type: 'deleted' }])
+    watches
+      .get('subjects')!
+      .write(
+        `${JSON.stringify({ type: 'MODIFIED', object: subjectObject(11, { spec: { schemaType: 'XML' }, status: {} }) })}\n`,
+      )
+    expect(await happens('MODIFIED', subjectObject(12, { metadata: { generation: 2 } }))).toEqual({
+      key: KEY,
+      type: 'desired',
+    })
+    expect(changes).toHaveLength(2)
+    expect([cluster.get(KEY)?.spec.schema, cluster.unreadable(KEY)]).toEqual(['"int"', undefined])
+  })
+
   it('reports a removed finalizer as a change by a user, but not an added one', async () => {
-    await started([subject(5)])
+    await started([subjectObject(5)])
     const held = { finalizers: ['weir.dev/subject'] }
-    expect(await happens('MODIFIED', subject(11, { metadata: held }))).toEqual({ key: KEY, type: 'status' })
-    expect(await happens('MODIFIED', subject(12))).toEqual({ key: KEY, type: 'desired' })
+    expect(await happens('MODIFIED', subjectObject(11, { metadata: held }))).toEqual({ key: KEY, type: 'status' })
+    expect(await happens('MODIFIED', subjectObject(12))).toEqual({ key: KEY, type: 'desired' })
   })
 
   it('reports resources that are missing in a repeated list as deleted', async () => {
-    await started([subject(5)])
+    await started([subjectObject(5)])
     watches.get('subjects')!.end(`${JSON.stringify({ type: 'ERROR', object: { code: 410, reason: 'Expired' } })}\n`)
-    const other = subject(20, { metadata: { name: 'other', uid: 'u-2' } })
+    const other = subjectObject(20, { metadata: { name: 'other', uid: 'u-2' } })
     json((await script.next()).response, { metadata: { resourceVersion: '20' }, items: [other] })
     await expect
       .poll(() => changes.slice(1))
@@ -111,7 +115,7 @@ describe('KubernetesCluster', () => {
   })
 
   it('applies the status with its own field manager, and updates its cache at once', async () => {
-    await started([subject(5)])
+    await started([subjectObject(5)])
     const writing = cluster.writeStatus(KEY, { ...INITIAL_STATUS, observedGeneration: 1 })
     const { asked, response } = await script.next()
     expect([asked.method, asked.path]).toEqual([
@@ -120,15 +124,18 @@ describe('KubernetesCluster', () => {
     ])
     expect(Object.fromEntries(asked.query)).toEqual({ fieldManager: 'weir-operator', force: 'true' })
     expect(asked.body).toMatchObject({ metadata: { uid: 'u-1' }, status: { observedGeneration: 1 } })
-    json(response, subject(20, { status: { observedGeneration: 1 } }))
+    json(response, subjectObject(20, { status: { observedGeneration: 1 } }))
     await writing
     expect(cluster.get(KEY)?.status.observedGeneration).toBe(1)
     // A delayed watch event does not replace a newer version.
-    await happens('MODIFIED', { ...subject(21), metadata: { ...subject(21).metadata, name: 'other', uid: 'u-2' } })
-    watches.get('subjects')!.write(`${JSON.stringify({ type: 'MODIFIED', object: subject(15) })}\n`)
     await happens('MODIFIED', {
-      ...subject(22),
-      metadata: { ...subject(22).metadata, name: 'other', uid: 'u-2', generation: 2 },
+      ...subjectObject(21),
+      metadata: { ...subjectObject(21).metadata, name: 'other', uid: 'u-2' },
+    })
+    watches.get('subjects')!.write(`${JSON.stringify({ type: 'MODIFIED', object: subjectObject(15) })}\n`)
+    await happens('MODIFIED', {
+      ...subjectObject(22),
+      metadata: { ...subjectObject(22).metadata, name: 'other', uid: 'u-2', generation: 2 },
     })
     expect(cluster.get(KEY)?.status.observedGeneration).toBe(1)
   })
@@ -149,29 +156,29 @@ describe('KubernetesCluster', () => {
   })
 
   it('adds and removes its finalizer without changing others', async () => {
-    await started([subject(5, { metadata: { finalizers: ['example.com/theirs'] } })])
+    await started([subjectObject(5, { metadata: { finalizers: ['example.com/theirs'] } })])
     expect(cluster.get(KEY)?.metadata.finalizers).toEqual([])
     const on = cluster.setFinalizer(KEY, true)
     const first = await script.next()
     expect(first.asked.path).toBe('/apis/weir.dev/v1alpha1/namespaces/shop/subjects/user')
     expect(first.asked.query.get('fieldManager')).toBe('weir-operator-finalizer')
     expect(first.asked.body).toMatchObject({ metadata: { uid: 'u-1', finalizers: ['weir.dev/subject'] } })
-    json(first.response, subject(20, { metadata: { finalizers: ['example.com/theirs', 'weir.dev/subject'] } }))
+    json(first.response, subjectObject(20, { metadata: { finalizers: ['example.com/theirs', 'weir.dev/subject'] } }))
     await on
     expect(cluster.get(KEY)?.metadata.finalizers).toEqual(['weir.dev/subject'])
     const off = cluster.setFinalizer(KEY, false)
     const second = await script.next()
     expect(second.asked.body).toMatchObject({ metadata: { finalizers: [] } })
-    json(second.response, subject(21, { metadata: { finalizers: ['example.com/theirs'] } }))
+    json(second.response, subjectObject(21, { metadata: { finalizers: ['example.com/theirs'] } }))
     await off
   })
 
   it('removes its finalizer also where another field manager owns it, as after a restore of the object', async () => {
     const finalizers = ['example.com/theirs', 'weir.dev/subject']
-    await started([subject(5, { metadata: { finalizers } })])
+    await started([subjectObject(5, { metadata: { finalizers } })])
     const off = cluster.setFinalizer(KEY, false)
     // A server-side apply keeps what others own.
-    json((await script.next()).response, subject(5, { metadata: { finalizers } }))
+    json((await script.next()).response, subjectObject(5, { metadata: { finalizers } }))
     const { asked, response } = await script.next()
     expect([asked.method, asked.path]).toEqual(['PATCH', '/apis/weir.dev/v1alpha1/namespaces/shop/subjects/user'])
     expect(asked.contentType).toBe('application/json-patch+json')
@@ -180,28 +187,31 @@ describe('KubernetesCluster', () => {
       { op: 'test', path: '/metadata/finalizers/1', value: 'weir.dev/subject' },
       { op: 'remove', path: '/metadata/finalizers/1' },
     ])
-    json(response, subject(21, { metadata: { finalizers: ['example.com/theirs'] } }))
+    json(response, subjectObject(21, { metadata: { finalizers: ['example.com/theirs'] } }))
     await off
     expect(cluster.get(KEY)?.metadata.finalizers).toEqual([])
   })
 
   it('does not restore a deleted resource from the response to the removal of its finalizer', async () => {
-    await started([subject(5, { metadata: { finalizers: ['weir.dev/subject'] } })])
+    await started([subjectObject(5, { metadata: { finalizers: ['weir.dev/subject'] } })])
     const off = cluster.setFinalizer(KEY, false)
     const { response } = await script.next()
-    expect(await happens('DELETED', subject(21))).toEqual({ key: KEY, type: 'deleted' })
-    json(response, subject(20))
+    expect(await happens('DELETED', subjectObject(21))).toEqual({ key: KEY, type: 'deleted' })
+    json(response, subjectObject(20))
     await off
     expect([cluster.get(KEY), cluster.list('Subject')]).toEqual([undefined, []])
     // It does not replace an object that was deleted and created again in the meantime.
-    await happens('ADDED', subject(30, { metadata: { uid: 'u-2' } }))
+    await happens('ADDED', subjectObject(30, { metadata: { uid: 'u-2' } }))
     const writing = cluster.writeStatus(KEY, INITIAL_STATUS)
     const late = await script.next()
     watches
       .get('subjects')!
-      .write(`${JSON.stringify({ type: 'DELETED', object: subject(31, { metadata: { uid: 'u-2' } }) })}\n`)
-    expect(await happens('ADDED', subject(32, { metadata: { uid: 'u-3' } }))).toEqual({ key: KEY, type: 'desired' })
-    json(late.response, subject(33, { metadata: { uid: 'u-2' } }))
+      .write(`${JSON.stringify({ type: 'DELETED', object: subjectObject(31, { metadata: { uid: 'u-2' } }) })}\n`)
+    expect(await happens('ADDED', subjectObject(32, { metadata: { uid: 'u-3' } }))).toEqual({
+      key: KEY,
+      type: 'desired',
+    })
+    json(late.response, subjectObject(33, { metadata: { uid: 'u-2' } }))
     await writing
     expect(cluster.get(KEY)?.metadata.uid).toBe('u-3')
   })
@@ -215,14 +225,14 @@ describe('KubernetesCluster', () => {
       'Precondition failed: UID in precondition: u-1, UID in object meta: u-2',
     ],
   ])('ignores that an object %s', async (_, status, reason, message) => {
-    await started([subject(5)])
+    await started([subjectObject(5)])
     const writing = cluster.writeStatus(KEY, INITIAL_STATUS)
     json((await script.next()).response, { kind: 'Status', reason, message }, status)
     await expect(writing).resolves.toBeUndefined()
   })
 
   it('rejects with the error of a rejected write', async () => {
-    await started([subject(5)])
+    await started([subjectObject(5)])
     const writing = cluster.writeStatus(KEY, INITIAL_STATUS)
     const message = 'subjects.weir.dev "user" is forbidden'
     json((await script.next()).response, { kind: 'Status', reason: 'Forbidden', message }, 403)
@@ -230,21 +240,21 @@ describe('KubernetesCluster', () => {
   })
 
   it('ignores an object that cannot be parsed, and logs why', async () => {
-    await started([subject(5)])
-    expect(await happens('MODIFIED', subject(11, { metadata: { generation: 2 }, spec: { schema: 3 } }))).toEqual({
+    await started([subjectObject(5)])
+    expect(await happens('MODIFIED', subjectObject(11, { metadata: { generation: 2 }, spec: { schema: 3 } }))).toEqual({
       key: KEY,
       type: 'deleted',
     })
     expect(cluster.list('Subject')).toEqual([])
     expect(cluster.manifestErrors()).toEqual([{ key: KEY, file: KEY, message: expect.stringContaining('spec.schema') }])
-    await happens('MODIFIED', subject(12))
+    await happens('MODIFIED', subjectObject(12))
     expect(cluster.manifestErrors()).toEqual([])
     expect(cluster.list('Subject')).toHaveLength(1)
   })
 
   it('reports a change of a ConfigMap for the resources that refer to it', async () => {
     const schemaFrom = { configMapKeyRef: { name: 'schemas', key: 'user' } }
-    await started([subject(5, { spec: { schemaFrom } })])
+    await started([subjectObject(5, { spec: { schemaFrom } })])
     const map = (version: number, name = 'schemas') => ({
       metadata: { namespace: 'shop', name, uid: name, resourceVersion: String(version) },
     })
@@ -263,7 +273,7 @@ describe('KubernetesCluster', () => {
   })
 
   it('reports changed labels and the deletion of a namespace for its resources, and no other change of it', async () => {
-    await started([subject(5)])
+    await started([subjectObject(5)])
     expect(cluster.namespace('shop')).toBeUndefined()
     const space = (version: number, metadata: object = {}) => ({
       metadata: { name: 'shop', uid: 's', resourceVersion: String(version), labels: { team: 'a' }, ...metadata },
@@ -315,7 +325,7 @@ describe('KubernetesCluster', () => {
   })
 
   it('reports no namespace when it is stopped before all are listed, and does not list afterwards', async () => {
-    await started([subject(5)])
+    await started([subjectObject(5)])
     const following = cluster.watchNamespaces()
     await script.next()
     const count = changes.length
@@ -334,7 +344,7 @@ describe('KubernetesCluster', () => {
     const told: ResourceChange[] = []
     watching.onChange((change) => told.push(change))
     const valuesFrom = [{ key: 'k', secretKeyRef: { name: 's3', key: 'secret' } }]
-    const object = { ...subject(5, { spec: { class: 'Datagen', valuesFrom } }), kind: 'Connector' }
+    const object = { ...subjectObject(5, { spec: { class: 'Datagen', valuesFrom } }), kind: 'Connector' }
     await started([object], { of: watching, count: 5 })
     expect(watching.secretVersion('shop', 's3')).toBe('')
     const secret = { metadata: { namespace: 'shop', name: 's3', uid: 's3', resourceVersion: '11' } }

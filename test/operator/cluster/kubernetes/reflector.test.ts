@@ -182,6 +182,37 @@ describe('Reflector', () => {
     expect((await next).asked.query.get('resourceVersion')).toBe('6')
   })
 
+  it('is refreshed by a list that begins after the request, also while a watch is silent', async () => {
+    await started()
+    await watch()
+    let isRefreshed = false
+    const refreshing = reflector.refresh().then(() => {
+      isRefreshed = true
+    })
+    const first = await script.next()
+    expect(first.asked.query.get('watch')).toBeNull()
+    const refreshingAgain = reflector.refresh()
+    json(first.response, list(7, ['a', 'b']))
+    await refreshing
+    expect([isRefreshed, seen]).toEqual([true, ['all a', 'all a b']])
+    json((await script.next()).response, list(8, ['b']))
+    await refreshingAgain
+    expect(seen.at(-1)).toBe('all b')
+    expect((await watch()).asked.query.get('resourceVersion')).toBe('8')
+    expect([waits, restarts]).toEqual([[], []])
+  })
+
+  it('is refreshed without a pause while it waits after a failure', async () => {
+    await started()
+    const failed = await script.next()
+    failed.response.writeHead(500).end()
+    await expect.poll(() => waits.length).toBe(1)
+    const refreshing = reflector.refresh()
+    json((await script.next()).response, list(7, ['b']))
+    await refreshing
+    expect(seen.at(-1)).toBe('all b')
+  })
+
   it('ends its watch and reports nothing after it is stopped', async () => {
     await started()
     const { response } = await watch()

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { quoted } from '../../../../src/plugins/connectors/postgres/identifier.ts'
+import { quoted } from '../../../../src/plugins/connectors/jdbc/identifier.ts'
+import { UTC } from '../../../../src/plugins/connectors/jdbc/time-zone.ts'
 import type { Session } from '../../../../src/plugins/connectors/postgres/session.ts'
 import { BatchWriter } from '../../../../src/plugins/connectors/postgres/sink/batch-writer.ts'
-import { UTC } from '../../../../src/plugins/connectors/postgres/time-zone.ts'
 import { INT32, type SinkRecord, struct } from '../../../../src/sdk/index.ts'
 
 /** A server that answers the statements of a transaction only when all of them have arrived, as behind a slow network. */

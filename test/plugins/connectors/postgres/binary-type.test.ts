@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { BinaryWriter } from '../../../../src/common/binary-writer.ts'
+import { UTC } from '../../../../src/plugins/connectors/jdbc/time-zone.ts'
 import { binaryTypeOf } from '../../../../src/plugins/connectors/postgres/sink/binary-type.ts'
-import { ByteWriter } from '../../../../src/plugins/connectors/postgres/sink/byte-writer.ts'
-import { UTC } from '../../../../src/plugins/connectors/postgres/time-zone.ts'
 import {
   DATE,
   type Decimal,
@@ -19,7 +19,7 @@ import {
 
 /** The bytes of a value with its length, or undefined if it has no binary form. */
 function bytesOf(schema: Schema, columnType: string, value: unknown): Buffer | undefined {
-  const to = new ByteWriter()
+  const to = new BinaryWriter()
   return binaryTypeOf(schema, columnType, { zone: UTC, dateZone: UTC })!.write(to, value) ? to.bytes : undefined
 }
 

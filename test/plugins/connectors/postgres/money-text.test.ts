@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
+import { UTC } from '../../../../src/plugins/connectors/jdbc/time-zone.ts'
 import { moneyNumber } from '../../../../src/plugins/connectors/postgres/money-text.ts'
-import type { ResultField } from '../../../../src/plugins/connectors/postgres/row-stream.ts'
+import type { PostgresField } from '../../../../src/plugins/connectors/postgres/postgres-field.ts'
 import { toResultColumn } from '../../../../src/plugins/connectors/postgres/source/result-columns.ts'
-import { UTC } from '../../../../src/plugins/connectors/postgres/time-zone.ts'
 
 const TEXTS = [
   ['$1,234.50', '1234.50'],
@@ -16,7 +16,7 @@ it.each(TEXTS)('%s is the number %s, whatever the locale of the server', (text, 
   expect(moneyNumber(text)).toBe(number)
   const mapping = { numeric: 'none', granularity: 'connect_logical', zone: UTC } as const
   const column = toResultColumn(
-    { name: 'price', modifier: -1 } as ResultField,
+    { name: 'price', modifier: -1 } as PostgresField,
     { name: 'money', notNull: true },
     mapping,
   )

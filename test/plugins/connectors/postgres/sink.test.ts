@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { quoted } from '../../../../src/plugins/connectors/postgres/identifier.ts'
+import { quoted } from '../../../../src/plugins/connectors/jdbc/identifier.ts'
 import { postgresSink, tableNaming } from '../../../../src/plugins/connectors/postgres/sink/postgres-sink.ts'
 import { compactChanges } from '../../../../src/plugins/connectors/postgres/sink/row-changes.ts'
 import type { SinkColumn } from '../../../../src/plugins/connectors/postgres/sink/sink-columns.ts'

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { quoted } from '../../../../src/plugins/connectors/jdbc/identifier.ts'
+import { parseTimeZone, UTC } from '../../../../src/plugins/connectors/jdbc/time-zone.ts'
 import { quoteMethodOf } from '../../../../src/plugins/connectors/postgres/connection-keys.ts'
-import { toDatabaseError } from '../../../../src/plugins/connectors/postgres/database-error.ts'
-import { quoted } from '../../../../src/plugins/connectors/postgres/identifier.ts'
+import { toPostgresError } from '../../../../src/plugins/connectors/postgres/postgres-error.ts'
 import { columnsFor } from '../../../../src/plugins/connectors/postgres/source/columns-mapping.ts'
 import { postgresSource } from '../../../../src/plugins/connectors/postgres/source/postgres-source.ts'
 import {
@@ -18,7 +19,6 @@ import {
   toSourceOffset,
 } from '../../../../src/plugins/connectors/postgres/source/table-offset.ts'
 import { partitionEvenly } from '../../../../src/plugins/connectors/postgres/source/table-selection.ts'
-import { parseTimeZone, UTC } from '../../../../src/plugins/connectors/postgres/time-zone.ts'
 import { parseConfig, validateConfig } from '../../../../src/sdk/index.ts'
 import { shippedCatalog } from '../../../support/shipped-plugins.ts'
 
@@ -208,7 +208,7 @@ describe('the configuration of PostgresSource', () => {
   })
 })
 
-describe('toDatabaseError', () => {
+describe('toPostgresError', () => {
   it.each([
     [{ code: 'ECONNRESET', message: 'read ECONNRESET' }, true],
     [{ message: 'Connection terminated unexpectedly' }, true],
@@ -220,7 +220,7 @@ describe('toDatabaseError', () => {
     [{ code: 'SELF_SIGNED_CERT_IN_CHAIN', message: 'self-signed certificate' }, false],
     [new TypeError('x is undefined'), false],
   ])('classifies %j as transient: %s', (error, isTransient) => {
-    expect(toDatabaseError(error, 'work')).toMatchObject({
+    expect(toPostgresError(error, 'work')).toMatchObject({
       isTransient,
       message: expect.stringMatching(/^could not work: /),
     })

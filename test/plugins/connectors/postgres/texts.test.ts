@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { itemsFromText, textFromItems } from '../../../../src/plugins/connectors/postgres/array-text.ts'
 import {
   parseTableName,
   parseTableNames,
   quotedTable,
   quoting,
-} from '../../../../src/plugins/connectors/postgres/identifier.ts'
+} from '../../../../src/plugins/connectors/jdbc/identifier.ts'
+import { parseTimeZone, UTC } from '../../../../src/plugins/connectors/jdbc/time-zone.ts'
+import { itemsFromText, textFromItems } from '../../../../src/plugins/connectors/postgres/array-text.ts'
 import {
   isoFromMicros,
   microsFromText,
@@ -15,7 +16,6 @@ import {
   textFromTime,
   timeFromText,
 } from '../../../../src/plugins/connectors/postgres/time-text.ts'
-import { parseTimeZone, UTC } from '../../../../src/plugins/connectors/postgres/time-zone.ts'
 
 const berlin = parseTimeZone('Europe/Berlin')
 

@@ -45,6 +45,7 @@ const REGISTRY_CONVERTERS = [avroConverter, jsonSchemaConverter, protobufConvert
 describe('a payload of a registry converter', () => {
   it.each(REGISTRY_CONVERTERS)(
     'of $class is JSON, and is written again with the schema of the original',
+    { tags: ['slow'] },
     async (plugin) => {
       const { config, subjects } = await registryConfig()
       const original = Buffer.from(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createCatalog } from '../../../../src/plugins/plugin-catalog.ts'
 import { type ConfigValue, defineSource, type SourceConnector, z } from '../../../../src/sdk/index.ts'
 import { ALL_ACCESS } from '../../../../src/worker/host-access/connector-access.ts'
 import { findAmong, PluginExecutor } from '../../../../src/worker/isolation/plugins/plugin-executor.ts'
@@ -7,11 +8,12 @@ import type { GeneratedTaskConfigs } from '../../../../src/worker/plugin-host.ts
 
 const INFO = { class: 'Own', version: '1', summary: 'Does what a test says.', config: z.object({}) }
 const PLUGIN = { kind: 'source', class: 'Own', version: '1' } as const
+const NO_CATALOG = async () => createCatalog([])
 
 function makeTasks(own: Partial<SourceConnector>): Promise<GeneratedTaskConfigs> {
   const source = defineSource({ ...INFO, async *poll() {}, ...own } as SourceConnector)
   const input = { config: { a: 'b' }, tasksMax: 2 }
-  return new PluginExecutor(findAmong([source]), ALL_ACCESS).execute({
+  return new PluginExecutor(findAmong([source]), ALL_ACCESS, NO_CATALOG).execute({
     operation: 'make-tasks',
     plugin: PLUGIN,
     input,
@@ -61,7 +63,7 @@ describe('the result of validate()', () => {
   const valuesOf = (validate: unknown) => {
     const source = defineSource({ ...INFO, config, async *poll() {}, validate } as unknown as SourceConnector)
     const input = { config: { host: 'h' }, connects: true }
-    return new PluginExecutor(findAmong([source]), ALL_ACCESS).execute({
+    return new PluginExecutor(findAmong([source]), ALL_ACCESS, NO_CATALOG).execute({
       operation: 'validate-config',
       plugin: PLUGIN,
       input,
@@ -106,7 +108,7 @@ describe('tasksAgainMs()', () => {
 
 it('rejects a call to a plugin that its module no longer exports', async () => {
   const call = { operation: 'validate-config', plugin: { ...PLUGIN, version: '2' }, input: { config: {} } } as const
-  await expect(new PluginExecutor(findAmong([]), ALL_ACCESS).execute(call)).rejects.toThrow(
+  await expect(new PluginExecutor(findAmong([]), ALL_ACCESS, NO_CATALOG).execute(call)).rejects.toThrow(
     'its module no longer exports Own 2',
   )
 })

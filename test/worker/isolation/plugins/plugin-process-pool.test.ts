@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { Logger } from '../../../../src/common/logging/logger.ts'
 import type { PluginProcessHandlers } from '../../../../src/worker/isolation/plugins/plugin-process.ts'
 import { PluginProcessPool } from '../../../../src/worker/isolation/plugins/plugin-process-pool.ts'
 import type { PluginCall } from '../../../../src/worker/plugin-host.ts'
@@ -14,19 +15,26 @@ const CALL: PluginCall = {
 }
 
 /** A process that the test controls. */
-type FakeProcess = PluginProcessHandlers & { readonly posted: number[]; isKilled: boolean }
+type FakeProcess = PluginProcessHandlers & { readonly posted: number[]; isKilled: boolean; ownMs: number }
 
 function moduleOf() {
   const processes: FakeProcess[] = []
-  const clock = { ms: 0, nowMs: () => clock.ms }
+  const clock = { ms: 0, monotonicMs: () => clock.ms }
+  const warnings: string[] = []
   const module = new PluginProcessPool({
     clock,
+    logger: { warn: (fields: object) => void warnings.push(JSON.stringify(fields)) } as unknown as Logger,
     timeoutMs: TIMEOUT_MS,
-    onOutput: () => undefined,
     open: (handlers) => {
-      const fake: FakeProcess = { ...handlers, posted: [], isKilled: false }
+      const fake: FakeProcess = { ...handlers, posted: [], isKilled: false, ownMs: 0 }
       processes.push(fake)
-      return { post: ({ id }) => void fake.posted.push(id), kill: () => void Object.assign(fake, { isKilled: true }) }
+      return {
+        get ownMs() {
+          return fake.ownMs
+        },
+        post: ({ id }) => void fake.posted.push(id),
+        kill: () => void Object.assign(fake, { isKilled: true }),
+      }
     },
   })
   const process = (at: number) => {
@@ -38,7 +46,14 @@ function moduleOf() {
     module,
     processes,
     process,
+    warnings,
     advance(ms: number) {
+      clock.ms += ms
+      for (const process of processes) process.ownMs += ms
+      module.check()
+    },
+    /** As `advance`, on a machine that does not run the processes. */
+    starve(ms: number) {
       clock.ms += ms
       module.check()
     },
@@ -108,23 +123,23 @@ it('moves calls that a blocked process does not begin to another process', async
   expect(await later).toBe('done')
 })
 
-it('starts at most two processes, and rejects calls that wait longer than the timeout', async () => {
-  const { module, processes, load, begin, advance } = moduleOf()
-  const calls = [0, 1].map((id) => {
+it('starts at most two processes, in which further calls wait until others have ended', async () => {
+  const { module, processes, process, load, begin, advance, ...say } = moduleOf()
+  const calls = [0, 1].map((at) => {
     const call = outcomeOf(module.call(CALL))
-    load(id)
-    begin(id, id)
+    load(at)
+    begin(at, 2 * at)
     const next = outcomeOf(module.call(CALL))
     advance(STALLED_MS)
     return [call, next]
   })
   expect(processes).toHaveLength(2)
   advance(TIMEOUT_MS)
-  const outcomes = (await Promise.all(calls.flat())).map((outcome) => outcome.split(' (')[0])
-  expect(outcomes).toContain('plugin_unresponsive: Ticks did not return within 10000 ms')
-  expect(outcomes).toContain(
-    'plugins_busy: Ticks was not called within 10000 ms: other calls of its module took too long',
-  )
+  expect(await calls[0]?.[0]).toContain('plugin_unresponsive: Ticks did not return within 10000 ms')
+  // A call that nobody could begin is not late.
+  load(2)
+  for (const id of process(2).posted) say.return(2, id, 'done')
+  expect(await calls[0]?.[1]).toBe('done')
 })
 
 it('assigns no further calls to a process in which a call exceeded its timeout, and ends it', async () => {
@@ -140,13 +155,14 @@ it('assigns no further calls to a process in which a call exceeded its timeout, 
   expect(process(1).posted).toEqual([1])
 })
 
-it('does not execute a call whose deadline passed while its process was loading', async () => {
-  const { module, process, load, advance } = moduleOf()
+it('does not count the time in which its process loads', async () => {
+  const { module, process, load, advance, ...say } = moduleOf()
   const late = outcomeOf(module.call(CALL))
   advance(TIMEOUT_MS + 1)
   load(0)
-  expect(process(0).posted).toEqual([])
-  expect(await late).toContain('plugins_busy')
+  expect(process(0).posted).toEqual([0])
+  say.return(0, 0, 'done')
+  expect(await late).toBe('done')
 })
 
 it('ends an idle process, and starts a new one for the next call', async () => {
@@ -176,5 +192,34 @@ it('rejects all waiting calls when it is closed', async () => {
   load(0)
   module.close()
   expect(await call).toContain('plugins_busy: Ticks was not called, because the worker is stopping')
+  expect(process(0).isKilled).toBe(true)
+})
+
+it('neither moves nor fails calls of a process that the machine does not run', async () => {
+  const { module, processes, process, load, starve, ...say } = moduleOf()
+  const call = module.call(CALL)
+  load(0)
+  starve(TIMEOUT_MS + 1)
+  expect(processes).toHaveLength(1)
+  expect(process(0).posted).toEqual([0])
+  say.return(0, 0, 'done')
+  expect(await call).toBe('done')
+})
+
+it('does not limit a call with a signal, but reports that it is slow, and gives it up when the signal aborts', async () => {
+  const { module, process, load, begin, advance, warnings, ...say } = moduleOf()
+  const stopping = new AbortController()
+  const [slow, other] = [outcomeOf(module.call(CALL, stopping.signal)), module.call(CALL)]
+  load(0)
+  begin(0, 0)
+  begin(0, 1)
+  advance(TIMEOUT_MS / 2)
+  say.return(0, 1, 'done')
+  expect(await other).toBe('done')
+  advance(TIMEOUT_MS)
+  expect(warnings).toEqual([JSON.stringify({ class: 'Ticks', operation: 'make-tasks', waitedMs: 15_000 })])
+  expect(process(0).isKilled).toBe(false)
+  stopping.abort(Object.assign(new Error('stopped'), { code: 'aborted' }))
+  expect(await slow).toBe('aborted: stopped')
   expect(process(0).isKilled).toBe(true)
 })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createLogger } from '../../../../src/common/logging/logger.ts'
-import { captureOutput, TaskLogOutput } from '../../../../src/worker/isolation/tasks/task-log-output.ts'
+import { TaskLogOutput } from '../../../../src/worker/isolation/tasks/task-log-output.ts'
 
-describe('the log of the tasks of a thread', () => {
+describe('the log of the tasks of a process', () => {
   it('limits each task on its own, and logs the number of lines dropped for each', () => {
     const { logger, output, lines, runAs } = setUp(10)
     runAs('noisy-0', () => {
@@ -28,27 +28,6 @@ describe('the log of the tasks of a thread', () => {
     ])
     expect(JSON.stringify(lines).length).toBeLessThan(20_000)
   })
-
-  it('attributes what a plugin writes to standard output or error to its connector and task', () => {
-    const { logger, lines, runAs, task } = setUp(10)
-    const written = { stdout: process.stdout.write, stderr: process.stderr.write }
-    const warningListeners = process.listeners('warning')
-    try {
-      captureOutput(logger, task)
-      runAs('chatty-1', () => process.stdout.write('hello\n'))
-      process.stderr.write('nobody\n')
-    } finally {
-      process.stdout.write = written.stdout
-      process.stderr.write = written.stderr
-      process.removeAllListeners('warning')
-      for (const listener of warningListeners) process.on('warning', listener)
-    }
-    expect(lines).toMatchObject([
-      { connector: 'chatty', task: 1, stream: 'stdout', msg: 'hello' },
-      { stream: 'stderr', msg: 'nobody' },
-    ])
-    expect(lines[1]).not.toHaveProperty('connector')
-  })
 })
 
 function setUp(linesPerSecond: number) {
@@ -67,5 +46,5 @@ function setUp(linesPerSecond: number) {
     current = undefined
   }
   const logger = createLogger({ level: 'debug', write: (line) => output.write(line) })
-  return { lines, output, runAs, task, logger }
+  return { lines, output, runAs, logger }
 }

@@ -1,19 +1,21 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../../../src/common/logging/logger.ts'
 import { ALL_ACCESS } from '../../../../src/worker/host-access/connector-access.ts'
-import type { ProcessLoadReport } from '../../../../src/worker/isolation/tasks/process-load.ts'
+import type { ProcessLoadReport } from '../../../../src/worker/isolation/isolated-process.ts'
 import type { TaskCommand } from '../../../../src/worker/isolation/tasks/task-messages.ts'
 import type { TaskProcessOptions } from '../../../../src/worker/isolation/tasks/task-process.ts'
 import { TaskProcessPool } from '../../../../src/worker/isolation/tasks/task-process-pool.ts'
 import { countersIn } from '../../../../src/worker/tasks/task-counters.ts'
 import { taskSpec } from '../../../support/task.ts'
+import { FIXED_TOPICS } from '../../../support/topic-access.ts'
 
 const BUSY: ProcessLoadReport = { cpuUtilization: 0.9, memoryPart: 0.1 }
 const IDLE: ProcessLoadReport = { cpuUtilization: 0.1, memoryPart: 0.1 }
 const WINDOW_REPORTS = 20
+const STOP_MS_MAX = 60_000
 
 /** A process that the test controls. */
-type FakeProcess = TaskProcessOptions & { readonly posted: TaskCommand[] }
+type FakeProcess = TaskProcessOptions & { readonly posted: TaskCommand[]; ownMs: number }
 
 /** A pool of at most `threads` processes, with tasks that are restarted when they are interrupted, as by a worker. */
 function openPool(threads: number) {
@@ -22,16 +24,24 @@ function openPool(threads: number) {
     logger: silentLogger(),
     address: () => Promise.reject(new Error('no process of this test asks for it')),
     access: ALL_ACCESS,
+    topics: FIXED_TOPICS,
+    modulesOf: ({ connector }) => (connector.startsWith('installed') ? ['file:///installed.ts'] : []),
     open: (options) => {
-      const fake: FakeProcess = { ...options, posted: [] }
+      const fake: FakeProcess = { ...options, posted: [], ownMs: 0 }
       processes.push(fake)
-      return { post: (command) => void fake.posted.push(command), checkHeartbeat: () => undefined, end: async () => {} }
+      return {
+        get ownMs() {
+          return fake.ownMs
+        },
+        post: (command) => void (command.do === 'set-topic-policy' || fake.posted.push(command)),
+        end: async () => {},
+      }
     },
     threads,
     memoryMbMax: 100,
     blockedMsMax: 1_000,
     startMsMax: 60_000,
-    stopMsMax: 60_000,
+    stopMsMax: STOP_MS_MAX,
     log: { linesPerSecond: 1, bytesPerSecond: 1 },
   })
   onTestFinished(() => pool.close())
@@ -72,6 +82,11 @@ function openPool(threads: number) {
       reportWindow(at, load)
     },
     reportWindow,
+    /** Lets a process have time of its own. */
+    run(at: number, ms: number) {
+      processes[at]!.ownMs += ms
+    },
+    end: (at: number, end: Parameters<TaskProcessOptions['onEnd']>[0]) => processes[at]!.onEnd(end),
     /** Reports that all tasks that were told to stop have stopped. */
     confirmStops(at: number) {
       const { posted, onMessage } = processes[at]!
@@ -159,4 +174,35 @@ it('no task moves when the worker has its maximum of processes', () => {
   pool.report(0, BUSY, { a: 100, b: 100 })
   expect(pool.count()).toBe(1)
   expect(pool.posted(0)).toEqual(['start a', 'start b'])
+})
+
+it('a connector with code of an installed module shares its process with no other connector', () => {
+  const pool = openPool(4)
+  for (const name of ['a', 'installed-1', 'installed-2', 'b', 'installed-1']) pool.start(name)
+  expect(pool.posted(0)).toEqual(['start a', 'start b'])
+  expect(pool.posted(1)).toEqual(['start installed-1', 'start installed-1'])
+  expect(pool.posted(2)).toEqual(['start installed-2'])
+})
+
+it('a task that did not stop in time ends with its process only when that process had the time', async () => {
+  const pool = openPool(1)
+  const [slow, other] = [pool.start('slow'), pool.start('other')]
+  void slow.stop()
+  slow.cancel()
+  // The next task does not depend on the one that has not stopped.
+  pool.start('next')
+  expect(pool.posted(1)).toEqual(['start next'])
+  expect(pool.posted(0)).toEqual(['start slow', 'start other', 'stop slow'])
+  pool.run(0, STOP_MS_MAX + 1)
+  await expect.poll(() => pool.posted(0)).toEqual(['start slow', 'start other', 'stop slow', 'stop other'])
+  pool.confirmStops(0)
+  expect(other.interruptions).toBe(1)
+})
+
+it('tasks of a process that lost contact to a worker that was not run are restarted without a fault', () => {
+  const pool = openPool(1)
+  const one = pool.start('one')
+  pool.end(0, { cause: 'lost', what: 'had no contact to its worker' })
+  expect(one.interruptions).toBe(1)
+  expect(pool.posted(1)).toEqual(['start one'])
 })

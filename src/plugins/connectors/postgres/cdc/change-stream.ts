@@ -1,18 +1,19 @@
 import type { SourceContext, SourceRecord, Position as StoredOffset } from '../../../../sdk/index.ts'
-import { DatabaseError } from '../database-error.ts'
+import type { EventOffset } from '../../cdc/events/event-writer.ts'
+import { DatabaseError } from '../../jdbc/database-error.ts'
 import type { Session, SessionOptions } from '../session.ts'
 import type { DatabaseChange, Lsn } from './changes/change.ts'
 import { type ChangeBatch, ChangeReader } from './changes/change-reader.ts'
 import { type OnTable, Relations } from './changes/relations.ts'
+import type { CaptureFilter } from './config/capture-filter.ts'
 import type { CdcConfig } from './config/cdc-config.ts'
-import type { TableFilter } from './config/table-filter.ts'
-import type { EventOffset } from './events/event-writer.ts'
 import { type CdcOffset, OffsetPrinter, parseCdcOffset, resumeLsn } from './offset.ts'
 import { HeartbeatMessages } from './replication/heartbeat-messages.ts'
 import { LagMonitor } from './replication/lag-monitor.ts'
 import { ReplicationSession } from './replication/replication-session.ts'
 import { XminMonitor } from './replication/xmin-monitor.ts'
 import type { AdHocSnapshots } from './snapshot/ad-hoc-snapshots.ts'
+import type { SnapshotView } from './snapshot/snapshot-view.ts'
 
 /** Logical messages are sent since version 14. */
 const LOGICAL_MESSAGES_VERSION = 140_000
@@ -24,6 +25,8 @@ export type ChangeWriter = {
   skip(change: DatabaseChange): void
   /** Receives changes that are not captured. */
   ignore(change: DatabaseChange): void
+  /** Whether an update is a delete of one key and a create of another one. */
+  isKeyMoved(change: Extract<DatabaseChange, { readonly kind: 'row' }>): boolean
   heartbeat(offset: EventOffset): SourceRecord
   /** Sets `source.xmin` of the events that are written from now on. */
   setXmin(xmin: number): void
@@ -43,7 +46,9 @@ export type ChangeStreamOptions = {
   readonly startLsn: Lsn
   /** What was delivered before; undefined if the stream starts anew. */
   readonly stored: CdcOffset | undefined
-  readonly filter: TableFilter
+  readonly filter: CaptureFilter
+  /** Which changes rows of a snapshot contain; undefined if none. */
+  readonly view: SnapshotView | undefined
   readonly writer: ChangeWriter
   readonly onTable: OnTable
   /** Adds values to changes that the server did not send. */
@@ -72,7 +77,7 @@ export async function* streamChanges(options: ChangeStreamOptions): AsyncGenerat
     relations: new Relations(options.session, options.onTable),
     delivered: stored?.delivered,
     onSkipped(change) {
-      const captured = selectCaptured(change, options.filter)
+      const captured = selectCaptured(change, options)
       if (captured === undefined) writer.ignore(change)
       else writer.skip(captured)
     },
@@ -130,7 +135,7 @@ class BatchWriter {
   constructor(options: ChangeStreamOptions, snapshots: AdHocSnapshots) {
     this.#options = options
     this.#snapshots = snapshots
-    this.#printer = new OffsetPrinter(options.startLsn, options.stored)
+    this.#printer = new OffsetPrinter(options.startLsn, options.stored, options.view)
     this.#heartbeat = new Heartbeat(options)
   }
 
@@ -140,13 +145,13 @@ class BatchWriter {
   }
 
   async write({ changes, idleLsn }: ChangeBatch): Promise<readonly SourceRecord[]> {
-    const { context, partition, filter, writer } = this.#options
+    const { context, partition, writer } = this.#options
     const records: SourceRecord[] = []
     for (const change of changes) {
       // The state after a signal is stored with the record of the signal.
       const executed = this.#snapshots.onChange(change)
       if (executed !== undefined) await executed
-      const captured = selectCaptured(change, filter)
+      const captured = selectCaptured(change, this.#options)
       const sourceOffset = this.#snapshots.withState(this.#printer.after(change))
       const offset = { sourcePartition: partition, sourceOffset }
       if (captured === undefined) writer.ignore(change)
@@ -184,8 +189,17 @@ function openReplication({ context, sessionOptions, serverVersion, startLsn }: C
   })
 }
 
-/** The part of a change that the configuration includes; undefined if it includes none. */
-function selectCaptured(change: DatabaseChange, filter: TableFilter): DatabaseChange | undefined {
+type Selection = Pick<ChangeStreamOptions, 'filter' | 'view' | 'writer'>
+
+/** The part of a change that the configuration includes; undefined if it includes none, or if rows of a snapshot contain it. */
+function selectCaptured(change: DatabaseChange, { filter, view, writer }: Selection): DatabaseChange | undefined {
+  const included = selectIncluded(change, filter)
+  if (included === undefined || view === undefined) return included
+  return view.contains(included, (row) => writer.isKeyMoved(row)) ? undefined : included
+}
+
+/** The part of a change that the configuration includes. */
+function selectIncluded(change: DatabaseChange, filter: CaptureFilter): DatabaseChange | undefined {
   switch (change.kind) {
     case 'row':
       return filter.includes(change.table) ? change : undefined

@@ -3,8 +3,8 @@ export const CDC_DOCUMENTATION = `
 Tests compare the events of all types and operations with those of Debezium 3.4, kill worker and server in snapshots and
 transactions, fail over to a standby, and move from a running Debezium and back. Not tested yet: managed services.
 
-Guarantee: every change of a captured table that is committed after the slot exists is written at least once, in the order of the
-commits, regardless of failures and restarts. With \`exactly.once.source.support=enabled\` on the worker it is written once.
+Guarantee: every change of a captured table that is committed after the slot exists, and that the rows of the first snapshot do not
+contain, is written at least once, in the order of the commits, regardless of failures and restarts. With \`exactly.once.source.support=enabled\` on the worker it is written once.
 
 The connector has the configuration keys of Debezium's connector for PostgreSQL, writes the same records to the same topics, and stores
 offsets that both can read. If the jar of Debezium is installed in
@@ -30,7 +30,10 @@ is there twice. \`snapshot.max.threads\` sessions read at the same time, and lar
 14). The stored offset says what has been read, so a snapshot that was interrupted continues with the rest; that is read in a newer
 snapshot, and the changes since the first one follow. The last state of each key in a topic is then that of the table. Such a
 snapshot may write a row once more that has changed in the meantime. \`initial_only\` always begins again, because no changes follow.
-The server keeps its log until the snapshot is complete.
+The server keeps its log until the snapshot is complete. If the slot is older than the snapshot and no offset is stored, the rows stand
+for the inserts and updates before them: those of transactions that the snapshot sees are not sent again for the tables that it reads
+whole. From the first delete of a table on, its changes are sent, because an earlier start may have written the deleted row. On a
+standby, and after a failover, more may be sent again.
 
 Signals request further snapshots: rows of \`signal.data.collection\`, records of \`signal.kafka.topic\`, or lines of \`signal.file\`, with the types \`execute-snapshot\`
 (incremental or blocking), \`stop-snapshot\`, \`pause-snapshot\`, \`resume-snapshot\` and \`log\`. A signal that cannot be understood or executed is

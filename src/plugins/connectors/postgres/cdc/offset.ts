@@ -2,6 +2,7 @@ import { plainJson } from '../../../../java-compat/json/connect-json-writer.ts'
 import { int64, type Position as StoredOffset } from '../../../../sdk/index.ts'
 import type { DatabaseChange, Lsn } from './changes/change.ts'
 import type { Delivered } from './changes/resume-filter.ts'
+import { type SnapshotView, withoutView } from './snapshot/snapshot-view.ts'
 
 /** Debezium's names of the operations that a change had. */
 type MessageType = 'INSERT' | 'UPDATE' | 'DELETE' | 'TRUNCATE' | 'MESSAGE' | 'BEGIN' | 'COMMIT'
@@ -62,14 +63,16 @@ export class OffsetPrinter {
   #lsn: Lsn
   #processed: { readonly lsn: Lsn; readonly messageType: MessageType }
   #messageType: MessageType = 'COMMIT'
+  readonly #view: SnapshotView | undefined
   #last: StoredOffset
 
-  /** `startLsn`: where the stream starts. `last`: the stored offset. */
-  constructor(startLsn: Lsn, last: CdcOffset | undefined) {
+  /** `startLsn`: where the stream starts. `last`: the stored offset. `view`: which changes a snapshot has seen. */
+  constructor(startLsn: Lsn, last: CdcOffset | undefined, view?: SnapshotView) {
+    this.#view = view
     this.#lastCommitLsn = last?.lastCommitLsn ?? startLsn
     this.#lsn = this.#lastCommitLsn
     this.#processed = { lsn: this.#lastCommitLsn, messageType: 'COMMIT' }
-    this.#last = last?.raw ?? complete(startLsn)
+    this.#last = this.#withView(last === undefined ? complete(startLsn) : withoutView(last.raw), this.#lastCommitLsn)
   }
 
   /** The offset from which to continue now. */
@@ -80,7 +83,10 @@ export class OffsetPrinter {
   /** The offset from which to continue after this change. A transaction that has only begun does not change it. */
   after(change: DatabaseChange): StoredOffset {
     if (change.kind !== 'begin')
-      this.#last = change.kind === 'commit' ? this.#afterCommit(change) : this.#within(change)
+      this.#last =
+        change.kind === 'commit'
+          ? this.#withView(this.#afterCommit(change), change.endLsn)
+          : this.#withView(this.#within(change), change.position.commitLsn)
     return this.#last
   }
 
@@ -88,9 +94,13 @@ export class OffsetPrinter {
   idle(lsn: Lsn): StoredOffset {
     if (lsn > this.#lastCommitLsn) {
       this.#lastCommitLsn = lsn
-      this.#last = complete(lsn)
+      this.#last = this.#withView(complete(lsn), lsn)
     }
     return this.#last
+  }
+
+  #withView(offset: StoredOffset, lsn: Lsn): StoredOffset {
+    return this.#view === undefined ? offset : this.#view.in(offset, lsn)
   }
 
   #afterCommit({ endLsn, transaction }: Extract<DatabaseChange, { readonly kind: 'commit' }>): StoredOffset {

@@ -7,28 +7,33 @@ import {
   RetriableError,
   type SourceContext,
   type SourceRecord,
+  type TaskLog,
 } from '../../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../../shipped-version.ts'
-import { DatabaseError } from '../database-error.ts'
+import { eventSettings } from '../../cdc/config/event-keys.ts'
+import type { SnapshotDecision } from '../../cdc/snapshot/snapshot-mode.ts'
+import { DatabaseError } from '../../jdbc/database-error.ts'
 import { Session, type SessionOptions } from '../session.ts'
 import { type ChangeStreamOptions, streamChanges } from './change-stream.ts'
 import type { Table } from './changes/change.ts'
+import type { CaptureFilter } from './config/capture-filter.ts'
 import { type CdcConfig, cdcConfig } from './config/cdc-config.ts'
-import { eventSettings } from './config/event-keys.ts'
-import type { TableFilter } from './config/table-filter.ts'
+import { cdcOtherKeys } from './config/other-keys.ts'
 import { valueSettings } from './config/value-keys.ts'
 import { databaseSessionOptions, openDatabaseSession } from './database-session.ts'
 import { CDC_DOCUMENTATION } from './documentation.ts'
-import { EventWriter } from './events/event-writer.ts'
+import { PostgresEventWriter } from './events/postgres-event-writer.ts'
 import { ToastReselect } from './events/toast-reselect.ts'
-import { cdcPartition, parseCdcOffset } from './offset.ts'
-import { prepareStart } from './replication/prepare-start.ts'
+import { type CdcOffset, cdcPartition, parseCdcOffset } from './offset.ts'
+import { type PreparedStart, prepareStart } from './replication/prepare-start.ts'
 import { publishesRoot } from './replication/publication.ts'
+import { readServerHistory, type ServerHistory } from './replication/server-history.ts'
 import { createSlot, dropSlot } from './replication/slot.ts'
 import { AdHocSnapshots } from './snapshot/ad-hoc-snapshots.ts'
 import { withoutSnapshotKeys } from './snapshot/snapshot-offset.ts'
 import { delay, readsRowsOf, snapshotDecisionOf, toleratesLostPosition } from './snapshot/snapshot-phase.ts'
 import { snapshotRecords } from './snapshot/snapshot-records.ts'
+import { SnapshotView } from './snapshot/snapshot-view.ts'
 import { validateDatabase } from './validate-database.ts'
 import { ColumnTypes } from './values/column-types.ts'
 
@@ -43,6 +48,7 @@ export const postgresCdcSource = defineSource({
   summary: 'Writes the changes of the rows of PostgreSQL tables to topics, as Debezium does.',
   notes: CDC_DOCUMENTATION,
   config: cdcConfig,
+  otherKeys: cdcOtherKeys,
   async *poll(context) {
     try {
       yield* capture(context)
@@ -61,6 +67,7 @@ export const postgresCdcSource = defineSource({
       if (Object.keys(partition).length !== 1 || partition['server'] !== expected['server']) {
         throw new Error(`the partition of an offset must be ${plainJson(expected)}, not ${plainJson(partition)}`)
       }
+      if (offset !== null) SnapshotView.stored(offset)
       if (offset !== null && parseCdcOffset(offset).delivered === undefined) {
         throw new Error(
           `an offset must have lsn_commit, the position in the log of the server, not ${plainJson(offset)}; null removes the offset`,
@@ -102,7 +109,7 @@ async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[
   await using created = isSlotNeeded ? await createOwnSlot(sessionOptions, config) : undefined
   const startLsn = position.kind === 'slot' ? position.startLsn : created?.consistentLsn
   const types = await ColumnTypes.open(session, valueSettings(config))
-  const writer = new EventWriter({
+  const writer = new PostgresEventWriter({
     settings: eventSettings(config),
     types,
     version: SHIPPED_VERSION,
@@ -113,6 +120,9 @@ async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[
     lastCommitLsn: continued?.lastCommitLsn,
     lastCommitUs: continued?.lastCommitUs,
   })
+  const readHistory = () => readServerHistory(sessionOptions, state.isStandby)
+  let view = await storedView(continued, readHistory, log)
+  const openView = viewOpener(isSlotOlder(position, decision), view, readHistory)
   const onTable = (table: Table) => types.load(session, new Set(table.columns.map(({ typeId }) => typeId)))
   const snapshotOptions = {
     context,
@@ -127,8 +137,9 @@ async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[
   }
   if (decision.data !== 'none') {
     const isContinued = decision.data === 'continue'
-    yield* snapshotRecords({
+    view = yield* snapshotRecords({
       ...snapshotOptions,
+      openView,
       stored: isContinued ? raw : undefined,
       exportedSnapshot: created?.snapshotName,
       onImported: () => void created?.close(),
@@ -151,6 +162,7 @@ async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[
     startLsn,
     stored: continued,
     filter,
+    view,
     writer,
     completeChanges: completionOf(session, config, filter),
     onTable,
@@ -163,6 +175,30 @@ function storedPosition(raw: Position | undefined) {
   return raw === undefined ? undefined : parseCdcOffset(withoutSnapshotKeys(raw))
 }
 
+/** Whether a snapshot follows of which nothing but its view says which changes of the slot its rows contain. */
+function isSlotOlder(position: PreparedStart['position'], { streams }: SnapshotDecision): boolean {
+  return streams && position.kind === 'slot' && !position.continues
+}
+
+/** The view of a snapshot that the stream has not passed; undefined also if the server has another history now. */
+async function storedView(
+  stored: CdcOffset | undefined,
+  readHistory: () => Promise<ServerHistory>,
+  log: TaskLog,
+): Promise<SnapshotView | undefined> {
+  const view = SnapshotView.stored(stored?.raw)
+  if (view === undefined || view.isOf(await readHistory())) return view
+  log.warn(
+    {},
+    'the server was restored or failed over after the snapshot: changes that its rows contain are sent again',
+  )
+  return undefined
+}
+
+function viewOpener(isTaken: boolean, stored: SnapshotView | undefined, readHistory: () => Promise<ServerHistory>) {
+  return async (current: string) => (isTaken ? SnapshotView.take(current, await readHistory()) : stored)
+}
+
 /** Keeps a task running that has nothing more to do. */
 async function* untilStopped(signal: AbortSignal): AsyncGenerator<readonly SourceRecord[]> {
   yield []
@@ -173,7 +209,7 @@ async function* untilStopped(signal: AbortSignal): AsyncGenerator<readonly Sourc
 function completionOf(
   session: Session,
   config: CdcConfig,
-  filter: TableFilter,
+  filter: CaptureFilter,
 ): ChangeStreamOptions['completeChanges'] {
   if (config['unavailable.value.mode'] !== 'reselect') return async (changes) => changes
   const reselect = new ToastReselect(session, (table) => filter.includes(table))

@@ -1,7 +1,7 @@
 import type { ConfigProblem, TaskLog, ValidationUse } from '../../../../sdk/index.ts'
-import { DatabaseError } from '../database-error.ts'
+import { DatabaseError } from '../../jdbc/database-error.ts'
+import { CaptureFilter } from './config/capture-filter.ts'
 import type { CdcConfig } from './config/cdc-config.ts'
-import { TableFilter } from './config/table-filter.ts'
 import { databaseSessionOptions, openDatabaseSession } from './database-session.ts'
 import { findSetupProblems } from './replication/preflight.ts'
 import { readServerState } from './replication/server-state.ts'
@@ -38,7 +38,7 @@ async function findProblems(config: CdcConfig, use: ValidationUse): Promise<read
   const connectTimeoutMs = Math.min(options.url.connectTimeoutMs, CONNECT_TIMEOUT_MS_MAX)
   await using session = await openDatabaseSession({ ...options, url: { ...options.url, connectTimeoutMs } }, config)
   const names = { slot: config['slot.name'], publication: config['publication.name'] }
-  const state = await readServerState(session, names, new TableFilter(config))
+  const state = await readServerState(session, names, new CaptureFilter(config))
   // A connector whose slot exists has started before, and has read what it reads.
   const readsRows = state.slot === undefined ? readsRowsOf(config, undefined) : () => false
   return findSetupProblems(state, config, readsRows).map(({ key, message, remedy }) => ({

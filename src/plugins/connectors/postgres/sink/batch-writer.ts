@@ -5,8 +5,8 @@ import {
   type SinkRecord,
   type TaskLog,
 } from '../../../../sdk/index.ts'
-import { DatabaseError } from '../database-error.ts'
-import type { Quote } from '../identifier.ts'
+import { DatabaseError } from '../../jdbc/database-error.ts'
+import type { Quote } from '../../jdbc/identifier.ts'
 import type { Session } from '../session.ts'
 import { checkValues, encodeColumn } from './column-values.ts'
 import { type ChangeGroup, compactChanges, hasSameSchema, isDelete } from './row-changes.ts'

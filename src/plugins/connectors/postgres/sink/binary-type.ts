@@ -1,6 +1,6 @@
+import type { BinaryWriter } from '../../../../common/binary-writer.ts'
 import { isDecimal, isInteger, LOGICAL, type Schema } from '../../../../sdk/index.ts'
-import type { TimeZone } from '../time-zone.ts'
-import type { ByteWriter } from './byte-writer.ts'
+import type { TimeZone } from '../../jdbc/time-zone.ts'
 import { writeNumeric } from './numeric-bytes.ts'
 
 /** How the values of a field are sent to a column in PostgreSQL's binary format. */
@@ -8,7 +8,7 @@ export type BinaryType = {
   /** OID of the column's type. */
   readonly oid: number
   /** Writes the length of the value in four bytes, and the value. Returns false if it has no binary form. */
-  readonly write: (to: ByteWriter, value: unknown) => boolean
+  readonly write: (to: BinaryWriter, value: unknown) => boolean
 }
 
 type Zones = { readonly zone: TimeZone; readonly dateZone: TimeZone }
@@ -84,39 +84,39 @@ function integers(
   )
 }
 
-function writeBoolean(to: ByteWriter, value: unknown): boolean {
+function writeBoolean(to: BinaryWriter, value: unknown): boolean {
   to.int32(1)
-  to.byte(value === true ? 1 : 0)
+  to.uint8(value === true ? 1 : 0)
   return true
 }
 
-function writeDouble(to: ByteWriter, value: unknown): boolean {
+function writeDouble(to: BinaryWriter, value: unknown): boolean {
   if (typeof value !== 'number') return false
   to.int32(8)
-  to.double(value)
+  to.float64(value)
   return true
 }
 
 /** PostgreSQL stores no NUL characters. */
-function writeText(to: ByteWriter, value: unknown): boolean {
+function writeText(to: BinaryWriter, value: unknown): boolean {
   if (typeof value !== 'string' || value.includes('\0')) return false
-  to.sizedText(value)
+  to.int32Text(value)
   return true
 }
 
-function writeBytes(to: ByteWriter, value: unknown): boolean {
+function writeBytes(to: BinaryWriter, value: unknown): boolean {
   if (!(value instanceof Uint8Array)) return false
   to.int32(value.length)
   to.raw(value)
   return true
 }
 
-function writeDecimal(to: ByteWriter, value: unknown): boolean {
+function writeDecimal(to: BinaryWriter, value: unknown): boolean {
   return isDecimal(value) && value.scale >= 0 && value.scale <= SCALE_MAX && writeNumeric(to, value)
 }
 
 /** Microseconds since midnight. The text of a time has whole milliseconds below 24 hours, too. */
-function writeTime(to: ByteWriter, value: unknown): boolean {
+function writeTime(to: BinaryWriter, value: unknown): boolean {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value >= DAY_MS) return false
   to.int32(8)
   to.int64(value * 1_000)

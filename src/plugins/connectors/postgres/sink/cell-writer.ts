@@ -9,9 +9,9 @@ import {
   type Schema,
   valueLabel,
 } from '../../../../sdk/index.ts'
+import { type TimeZone, UTC } from '../../jdbc/time-zone.ts'
 import { textFromItems } from '../array-text.ts'
 import { textFromDate, textFromMicros, textFromMs, textFromTime } from '../time-text.ts'
-import { type TimeZone, UTC } from '../time-zone.ts'
 
 const AS_JSON = { decimals: 'NUMERIC', nullsToDefaults: false } as const
 

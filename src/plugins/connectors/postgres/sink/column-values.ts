@@ -1,13 +1,14 @@
+import { BinaryWriter } from '../../../../common/binary-writer.ts'
 import type { SinkRecord } from '../../../../sdk/index.ts'
 import { textFromItems } from '../array-text.ts'
 import type { BinaryType } from './binary-type.ts'
-import { ByteWriter } from './byte-writer.ts'
 import type { SinkColumn } from './sink-columns.ts'
 import type { TargetColumn } from './write-statements.ts'
 
 /** The values of one column: an array in PostgreSQL's binary format, of the column's type, or in text format. */
 export type ColumnValues = Buffer | string
 
+const CHUNK_BYTES = 16 * 1024
 const DIMENSIONS = 1
 const FIRST_INDEX = 1
 const NULL_LENGTH = -1
@@ -23,7 +24,7 @@ export function encodeColumn(records: readonly SinkRecord[], column: SinkColumn,
 }
 
 function encodeBinary(records: readonly SinkRecord[], column: SinkColumn, { oid, write }: BinaryType) {
-  const to = new ByteWriter()
+  const to = new BinaryWriter(CHUNK_BYTES)
   to.int32(DIMENSIONS)
   // Whether there are nulls: the server checks each item and does not use it.
   to.int32(1)

@@ -1,4 +1,4 @@
-import { DatabaseError } from '../database-error.ts'
+import { DatabaseError } from '../../jdbc/database-error.ts'
 import type { Session } from '../session.ts'
 
 /** SQLSTATE codes reported if another session has just created the same catalog row, table, column or type. */

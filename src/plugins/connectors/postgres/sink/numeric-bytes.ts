@@ -1,5 +1,5 @@
+import type { BinaryWriter } from '../../../../common/binary-writer.ts'
 import type { Decimal } from '../../../../sdk/index.ts'
-import type { ByteWriter } from './byte-writer.ts'
 
 // PostgreSQL's binary form of a numeric: digits to the base 10,000, aligned at the decimal point, the power of the first
 // digit (the weight), the sign and the number of decimal places that are shown.
@@ -14,7 +14,7 @@ const ALIGNMENT = [1, 1_000, 100, 10] as const
 const ALIGNMENT_BIGINT = ALIGNMENT.map(BigInt)
 
 /** Writes the length in four bytes, and the value. Returns false if it has more digits than the form can have. */
-export function writeNumeric(to: ByteWriter, { unscaled, scale }: Decimal): boolean {
+export function writeNumeric(to: BinaryWriter, { unscaled, scale }: Decimal): boolean {
   const isNegative = unscaled < 0n
   const digits = toDigits(isNegative ? -unscaled : unscaled, scale)
   if (digits.length > DIGITS_MAX) return false

@@ -7,7 +7,7 @@ import {
   type SinkRecord,
   STRING,
 } from '../../../../sdk/index.ts'
-import type { TimeZone } from '../time-zone.ts'
+import type { TimeZone } from '../../jdbc/time-zone.ts'
 import { type BinaryType, binaryTypeOf } from './binary-type.ts'
 import { type CellWriter, cellWriter, columnType, defaultLiteral, epochWriter } from './cell-writer.ts'
 import type { SinkConfig } from './sink-config.ts'

@@ -1,7 +1,7 @@
 import { DataError, type SinkPartition, type SinkPosition, type SinkRecord } from '../../../../sdk/index.ts'
+import { DatabaseError } from '../../jdbc/database-error.ts'
+import { parseTableName, type Quote, quotedTable } from '../../jdbc/identifier.ts'
 import { textFromItems } from '../array-text.ts'
-import { DatabaseError } from '../database-error.ts'
-import { parseTableName, type Quote, quotedTable } from '../identifier.ts'
 import type { Session } from '../session.ts'
 import { executeConcurrentDdl } from './concurrent-ddl.ts'
 

@@ -1,6 +1,6 @@
 import { DataError, type TaskLog } from '../../../../sdk/index.ts'
-import { DatabaseError } from '../database-error.ts'
-import { parseTableName, plainTable, type Quote, quotedTable, type TableName } from '../identifier.ts'
+import { DatabaseError } from '../../jdbc/database-error.ts'
+import { parseTableName, plainTable, type Quote, quotedTable, type TableName } from '../../jdbc/identifier.ts'
 import type { Session } from '../session.ts'
 import { executeConcurrentDdl } from './concurrent-ddl.ts'
 import type { SinkColumn } from './sink-columns.ts'

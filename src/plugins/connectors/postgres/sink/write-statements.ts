@@ -1,4 +1,4 @@
-import type { Quote } from '../identifier.ts'
+import type { Quote } from '../../jdbc/identifier.ts'
 import type { SinkColumn } from './sink-columns.ts'
 
 /** A column of the target table. */

@@ -1,7 +1,7 @@
 import type { JavaPattern } from '../../../../java-compat/java-regex.ts'
 import { javaRegex } from '../../../../java-compat/java-regex.ts'
 import { field } from '../../../../sdk/index.ts'
-import { plainTable, type TableName } from '../identifier.ts'
+import { plainTable, type TableName } from '../../jdbc/identifier.ts'
 
 export type ColumnsByTable = readonly { readonly tables: JavaPattern; readonly columns: readonly string[] }[]
 

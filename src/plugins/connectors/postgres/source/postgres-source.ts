@@ -1,10 +1,10 @@
 import { plainJson } from '../../../../java-compat/json/connect-json-writer.ts'
-import { defineSource, type SourceBatch, type SourceContext, type TaskLog } from '../../../../sdk/index.ts'
+import { defineSource, type SourceContext, type SourceRecord, type TaskLog } from '../../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../../shipped-version.ts'
+import { DatabaseError } from '../../jdbc/database-error.ts'
+import { parseTableNames, plainTable, quotedTable, quoting, type TableName } from '../../jdbc/identifier.ts'
+import { pause } from '../../jdbc/pause.ts'
 import { quoteMethodOf } from '../connection-keys.ts'
-import { DatabaseError } from '../database-error.ts'
-import { parseTableNames, plainTable, quotedTable, quoting, type TableName } from '../identifier.ts'
-import { pause } from '../pause.ts'
 import { type ConnectRetry, Session } from '../session.ts'
 import { SOURCE_DOCUMENTATION } from './documentation.ts'
 import type { TableQuery } from './select-statement.ts'
@@ -96,7 +96,7 @@ async function* readOnce(
   session: Session,
   queriers: readonly TableQuerier[],
   { config, signal }: Context,
-): AsyncGenerator<SourceBatch> {
+): AsyncGenerator<readonly SourceRecord[]> {
   const next = queriers.reduce((first, querier) => (querier.dueMs < first.dueMs ? querier : first))
   const waitMs = next.dueMs - performance.now()
   if (waitMs > 0) {

@@ -19,20 +19,11 @@ import {
   STRING,
   TIME,
 } from '../../../../sdk/index.ts'
+import { type TimeZone, UTC } from '../../jdbc/time-zone.ts'
 import { itemsFromText } from '../array-text.ts'
 import { moneyNumber } from '../money-text.ts'
-import type { ResultField } from '../row-stream.ts'
+import type { PostgresField } from '../postgres-field.ts'
 import { microsFromText, timeFromText } from '../time-text.ts'
-import { type TimeZone, UTC } from '../time-zone.ts'
-import {
-  type CellParser,
-  decimalParser,
-  parseBit,
-  parseBoolean,
-  parseDate,
-  parseDouble,
-  parseInteger,
-} from './cell-parsers.ts'
 import { type TimestampGranularity, timestampKind } from './timestamp-granularity.ts'
 
 export const NUMERIC_MAPPINGS = ['none', 'precision_only', 'best_fit', 'best_fit_eager_double'] as const
@@ -61,16 +52,15 @@ export type ResultColumn = {
   readonly schema: Schema
   /** Converts PostgreSQL's text. Throws a `DataError` for values that the schema cannot represent. */
   readonly read: (text: string) => unknown
-  /** How cells are represented in the column of a `RowBatch`. Default: as the values that `read` returns. */
-  readonly compact?: CompactCells | undefined
 }
-
-/** As the text itself, or as the number that a parser returns; NaN for text that only `read` converts. */
-export type CompactCells = 'text' | CellParser
 
 type Kind = Omit<ResultColumn, 'name'>
 
-export function toResultColumn({ name, modifier }: ResultField, type: ColumnType, mapping: TypeMapping): ResultColumn {
+export function toResultColumn(
+  { name, modifier }: PostgresField,
+  type: ColumnType,
+  mapping: TypeMapping,
+): ResultColumn {
   const { schema, ...kind } =
     type.items === undefined ? kindOf(type.name, modifier, mapping) : arrayOf(type.items, modifier, mapping)
   return { name, schema: type.notNull ? schema : optional(schema), ...kind }
@@ -97,25 +87,25 @@ function kindOf(name: string | undefined, modifier: number, mapping: TypeMapping
     case 'timestamptz':
       return timestampKind(mapping.granularity, UTC, mapping.zone)
     case 'bit':
-      return modifier === 1 ? { schema: BOOLEAN, read: (text) => text === '1', compact: parseBit } : TEXT
+      return modifier === 1 ? { schema: BOOLEAN, read: (text) => text === '1' } : TEXT
     default:
       return (name === undefined ? undefined : KINDS[name]) ?? TEXT
   }
 }
 
-const TEXT: Kind = { schema: STRING, read: (text) => text, compact: 'text' }
-const INTEGER: Kind = { schema: INT32, read: Number, compact: parseInteger }
+const TEXT: Kind = { schema: STRING, read: (text) => text }
+const INTEGER: Kind = { schema: INT32, read: Number }
 
 const KINDS: Readonly<Record<string, Kind>> = {
-  bool: { schema: BOOLEAN, read: (text) => text === 't', compact: parseBoolean },
-  int2: { schema: INT16, read: Number, compact: parseInteger },
+  bool: { schema: BOOLEAN, read: (text) => text === 't' },
+  int2: { schema: INT16, read: Number },
   int4: INTEGER,
-  int8: { schema: INT64, read: readLong, compact: parseInteger },
-  oid: { schema: INT64, read: Number, compact: parseInteger },
-  float4: { schema: FLOAT32, read: Number, compact: parseDouble },
-  float8: { schema: FLOAT64, read: Number, compact: parseDouble },
+  int8: { schema: INT64, read: readLong },
+  oid: { schema: INT64, read: Number },
+  float4: { schema: FLOAT32, read: Number },
+  float8: { schema: FLOAT64, read: Number },
   money: { schema: FLOAT64, read: (text) => Number(moneyNumber(text)) },
-  date: { schema: DATE, read: (text) => dateFromMs(microsFromText(text, UTC) / 1000), compact: parseDate },
+  date: { schema: DATE, read: (text) => dateFromMs(microsFromText(text, UTC) / 1000) },
   time: { schema: TIME, read: timeFromText },
   timetz: { schema: TIME, read: timeFromText },
   bytea: { schema: BYTES, read: (text) => Buffer.from(text.slice(2), 'hex') },
@@ -154,15 +144,14 @@ function numericKind(modifier: number, mapping: NumericMapping): Kind {
   }
 }
 
-const floatKind: Kind = { schema: FLOAT64, read: Number, compact: parseDouble }
+const floatKind: Kind = { schema: FLOAT64, read: Number }
 
 /** `read` throws a `DataError` for NaN and infinities. */
 function decimalKind(scale: number): Kind {
   return {
     schema: decimal(scale),
-    compact: decimalParser(scale),
     read(text) {
-      if (/^[-+]?\d/.test(text)) return decimalFromText(text, scale)
+      if (text !== 'NaN' && !text.endsWith('Infinity')) return decimalFromText(text, scale)
       throw new DataError(
         `${text} is not a decimal number: set numeric.mapping=best_fit_eager_double, or exclude it by a query`,
       )
@@ -172,7 +161,7 @@ function decimalKind(scale: number): Kind {
 
 function integerKind(digits: number): Kind {
   const schema = digits > 9 ? INT64 : digits > 4 ? INT32 : digits > 2 ? INT16 : INT8
-  return { schema, read: (text) => (text === 'NaN' ? refuseNan() : readLong(text)), compact: parseInteger }
+  return { schema, read: (text) => (text === 'NaN' ? refuseNan() : readLong(text)) }
 }
 
 function refuseNan(): never {

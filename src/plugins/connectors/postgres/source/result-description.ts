@@ -1,13 +1,14 @@
 import type { Schema } from '../../../../sdk/index.ts'
-import type { Quote } from '../identifier.ts'
-import type { ResultField } from '../row-stream.ts'
+import type { Quote } from '../../jdbc/identifier.ts'
+import type { ResultField } from '../../jdbc/row-cursor.ts'
+import type { PostgresField } from '../postgres-field.ts'
 import type { Session } from '../session.ts'
 import { type ColumnType, type ResultColumn, type TypeMapping, toResultColumn } from './result-columns.ts'
 import { selectAllSql, type TableQuery } from './select-statement.ts'
 
 /** Columns and schema of a table or query. `schema` stays the same object until the columns change. */
 export type ResultDescription = {
-  readonly fields: readonly ResultField[]
+  readonly fields: readonly PostgresField[]
   readonly columns: readonly ResultColumn[]
   readonly schema: Schema
 }
@@ -52,7 +53,7 @@ export function isDescribedBy({ fields }: ResultDescription, now: readonly Resul
   )
 }
 
-async function typesOf(session: Session, fields: readonly ResultField[]): Promise<readonly ColumnType[]> {
+async function typesOf(session: Session, fields: readonly PostgresField[]): Promise<readonly ColumnType[]> {
   const operation = 'read the types of the columns'
   const ids = (list: readonly number[]) => `{${[...new Set(list)].join(',')}}`
   const rows = await session.query(operation, TYPES_SQL, [ids(fields.map(({ typeId }) => typeId))])

@@ -1,6 +1,6 @@
-import { type Quote, quotedTable, type TableName } from '../identifier.ts'
+import { type Quote, quotedTable, type TableName } from '../../jdbc/identifier.ts'
+import type { TimeZone } from '../../jdbc/time-zone.ts'
 import { textFromMicros } from '../time-text.ts'
-import type { TimeZone } from '../time-zone.ts'
 import type { TableOffset } from './table-offset.ts'
 
 export const MODES = ['bulk', 'timestamp', 'incrementing', 'timestamp+incrementing'] as const

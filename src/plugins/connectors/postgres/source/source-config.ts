@@ -102,7 +102,8 @@ export const sourceConfig = z
         min: 1,
         group: reading,
       })
-      .default(1000),
+      // Values of larger batches outlive a collection of the young generation, which then copies them.
+      .default(250),
     query: field
       .text({
         doc: 'Query to read instead of tables. It may have a WHERE clause only with `mode=bulk` or in a subquery.',

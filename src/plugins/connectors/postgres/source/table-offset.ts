@@ -1,6 +1,6 @@
 import { plainJson } from '../../../../java-compat/json/connect-json-writer.ts'
 import { int64, type Position } from '../../../../sdk/index.ts'
-import { plainTable, type TableName } from '../identifier.ts'
+import { plainTable, type TableName } from '../../jdbc/identifier.ts'
 
 /** Position up to which a table or query has been read. A member that the mode does not use is undefined. */
 export type TableOffset = {
@@ -27,13 +27,12 @@ export function earlierPartitions(table: TableName | undefined, database: string
  * Converts to the JDBC connector's offset: milliseconds, nanoseconds within the second, and the incrementing column.
  */
 export function toSourceOffset({ micros, id }: TableOffset): Position {
-  return {
-    ...(id !== undefined && { incrementing: id }),
-    ...(micros !== undefined && {
-      timestamp: Math.floor(micros / 1000),
-      timestamp_nanos: (micros - Math.floor(micros / 1_000_000) * 1_000_000) * 1000,
-    }),
-  }
+  if (micros === undefined) return id === undefined ? {} : { incrementing: id }
+  const timestamp = Math.floor(micros / 1000)
+  const nanos = (micros - Math.floor(micros / 1_000_000) * 1_000_000) * 1000
+  return id === undefined
+    ? { timestamp, timestamp_nanos: nanos }
+    : { incrementing: id, timestamp, timestamp_nanos: nanos }
 }
 
 type InitialKeys = {

@@ -1,25 +1,21 @@
+import { truncateText } from '../../../../common/truncate-text.ts'
 import {
   DataError,
   type Position,
-  type RowColumn,
-  type SourceBatch,
   type SourceContext,
+  type SourceRecord,
   STRING,
   type TaskLog,
-  toSourceRecords,
 } from '../../../../sdk/index.ts'
-import { cellText, type DataRows, isNull, parseCell, rowTexts } from '../data-rows.ts'
-import { DatabaseError } from '../database-error.ts'
-import { plainTable, type Quote } from '../identifier.ts'
-import type { ResultField, RowStream } from '../row-stream.ts'
-import type { RowTexts } from '../row-texts.ts'
+import { DatabaseError } from '../../jdbc/database-error.ts'
+import { plainTable, type Quote } from '../../jdbc/identifier.ts'
+import type { ResultField, RowCursor } from '../../jdbc/row-cursor.ts'
+import type { RowTexts } from '../../jdbc/row-texts.ts'
+import { type TimeZone, UTC } from '../../jdbc/time-zone.ts'
 import type { Session } from '../session.ts'
 import { microsFromText, textFromMicros } from '../time-text.ts'
-import { type TimeZone, UTC } from '../time-zone.ts'
-import { type CellParser, parseInteger, timestampParser } from './cell-parsers.ts'
-import { readLong, type TypeMapping } from './result-columns.ts'
+import { type ResultColumn, readLong, type TypeMapping } from './result-columns.ts'
 import { describeResult, isDescribedBy, type ResultDescription } from './result-description.ts'
-import { type RejectedRow, readColumns } from './row-columns.ts'
 import { rowLimit, selectRowsAfter, type TableQuery } from './select-statement.ts'
 import { resumableOffsets, type TableOffset, toSourceOffset } from './table-offset.ts'
 import { findUpperBound, readClock, type VisibilityOptions } from './upper-bound.ts'
@@ -46,12 +42,8 @@ type RowOffsets = {
   readonly offsetOf: (row: number) => TableOffset
 }
 
-/** Rows as columns. `rejected` are those that could not be converted. */
-type ReadRows = RowOffsets & {
-  readonly columns: readonly RowColumn[]
-  readonly length: number
-  readonly rejected: ReadonlySet<number>
-}
+/** The values of rows; undefined for one that could not be converted and was rejected. */
+type ConvertedRows = RowOffsets & { readonly values: readonly (object | undefined)[] }
 
 /** Reads one table or query repeatedly and keeps track of its offset. */
 export class TableQuerier {
@@ -73,7 +65,7 @@ export class TableQuerier {
   }
 
   /** Yields all rows that are new now, in batches. Rows that were yielded are not read again, even after a failure. */
-  async *read(session: Session): AsyncGenerator<SourceBatch> {
+  async *read(session: Session): AsyncGenerator<readonly SourceRecord[]> {
     const { quote, zone, visibility } = this.#options
     await this.#checkClock(session)
     this.#described = await describeResult(session, this.#tableQuery, this.#options, this.#described)
@@ -85,40 +77,44 @@ export class TableQuerier {
     )
     if (upperBound === 'nothing') return
     const { text, values } = selectRowsAfter(this.#tableQuery, this.#offset, upperBound, quote, zone)
-    yield* this.#batches(session.openRows(`read ${this.#name}`, text, values), this.#described)
+    const cursor = session.openRows(`read ${this.#name}`, text, values, this.#options.rowsMax)
+    yield* this.#batches(cursor, this.#described)
   }
 
-  async *#batches(stream: RowStream<DataRows>, described: ResultDescription): AsyncGenerator<SourceBatch> {
-    const reads = this.#readRows(stream, described)
+  async *#batches(cursor: RowCursor, described: ResultDescription): AsyncGenerator<readonly SourceRecord[]> {
+    const reads = this.#convertRows(cursor, described)
     if (this.#usesTimestampOnly) yield* this.#timestampBatches(reads, described)
     // Empty batches too: the offset behind rejected rows is set with them.
     else for await (const rows of reads) yield this.#toBatch(rows, rows.offsetOf, described)
   }
 
-  async *#readRows(stream: RowStream<DataRows>, described: ResultDescription): AsyncGenerator<ReadRows> {
-    const { rowsMax } = this.#options
-    const read = this.#rowReader(described)
-    for (;;) {
-      const rows = await stream.read(rowsMax, rowsMax)
-      if (rows === undefined) return
-      this.#checkFields(described, stream.fields)
-      yield read(rows)
+  async *#convertRows(cursor: RowCursor, described: ResultDescription): AsyncGenerator<ConvertedRows> {
+    const readOffsets = this.#offsetReader(described.fields)
+    for await (const { rows, fields } of cursor) {
+      this.#checkFields(described, fields)
+      const offsets = readOffsets(rows)
+      const values: (object | undefined)[] = []
+      for (let row = 0; row < rows.length; row++) values.push(this.#toValue(rows[row]!, described, offsets, row))
+      yield { micros: offsets.micros, offsetOf: offsets.offsetOf, values }
     }
   }
 
   /** Only the next row shows whether a row was the last with its timestamp. */
-  async *#timestampBatches(reads: AsyncIterable<ReadRows>, described: ResultDescription): AsyncGenerator<SourceBatch> {
+  async *#timestampBatches(
+    reads: AsyncIterable<ConvertedRows>,
+    described: ResultDescription,
+  ): AsyncGenerator<readonly SourceRecord[]> {
     const limit = rowLimit(this.#tableQuery.suffix)
     const before = this.#offset.micros
-    const toBatch = (rows: ReadRows, isComplete: boolean) => {
+    const toBatch = (rows: ConvertedRows, isComplete: boolean) => {
       const offsets = resumableOffsets(this.#offset, rows.micros!, isComplete)
       return this.#toBatch(rows, (row) => offsets[row]!, described)
     }
     let count = 0
-    let pending: ReadRows | undefined
+    let pending: ConvertedRows | undefined
     for await (const next of reads) {
       if (pending !== undefined) yield toBatch(pending, next.micros![0]! > pending.micros!.at(-1)!)
-      count += next.length
+      count += next.values.length
       pending = next
     }
     // A limit may have cut off rows with the last timestamp.
@@ -147,29 +143,44 @@ export class TableQuerier {
   }
 
   #toBatch(
-    { columns, length, rejected }: ReadRows,
+    { values }: ConvertedRows,
     offsetOf: (row: number) => TableOffset,
-    { schema }: ResultDescription,
-  ): SourceBatch {
+    { schema: valueSchema }: ResultDescription,
+  ): readonly SourceRecord[] {
     const { topic, sourcePartition, advance } = this.#options
-    this.#offset = offsetOf(length - 1)
+    const last = values.length - 1
+    this.#offset = offsetOf(last)
     this.#isReached = true
-    const sourceOffset = (row: number) => toSourceOffset(offsetOf(row))
-    if (rejected.has(length - 1) && this.#hasOffsets) advance(sourcePartition, sourceOffset(length - 1))
-    const batch = { topic, valueSchema: schema, length, columns, sourcePartition, offsetOf: sourceOffset }
-    return rejected.size === 0 ? batch : toSourceRecords(batch).filter((_, row) => !rejected.has(row))
+    if (values[last] === undefined && this.#hasOffsets) advance(sourcePartition, toSourceOffset(offsetOf(last)))
+    const records: SourceRecord[] = []
+    for (let row = 0; row < values.length; row++) {
+      const value = values[row]
+      if (value === undefined) continue
+      records.push({ topic, value, valueSchema, sourcePartition, sourceOffset: toSourceOffset(offsetOf(row)) })
+    }
+    return records
   }
 
-  #rowReader({ columns, fields }: ResultDescription): (rows: DataRows) => ReadRows {
-    const readOffsets = this.#offsetReader(fields)
-    return (rows) => {
-      const offsets = readOffsets(rows)
-      const read = readColumns(rows, columns)
-      for (const rejected of read.rejected) {
-        this.#reject(rowTexts(rows, rejected.row), fields, offsets.offsetOf(rejected.row), rejected)
+  /** Converts a row to the value of its record. Rejects a row that cannot be converted, and returns undefined. */
+  #toValue(
+    row: RowTexts,
+    { columns, fields }: ResultDescription,
+    { offsetOf }: RowOffsets,
+    at: number,
+  ): object | undefined {
+    const value: Record<string, unknown> = {}
+    let index = 0
+    try {
+      for (; index < columns.length; index++) {
+        const { name, read } = columns[index]!
+        const text = row[index]!
+        setMember(value, name, text === null ? null : read(text))
       }
-      const rejected = new Set(read.rejected.map(({ row }) => row))
-      return { ...offsets, columns: read.columns, length: rows.rows, rejected }
+      return value
+    } catch (error) {
+      if (!(error instanceof DataError)) throw error
+      this.#reject(row, fields, offsetOf(at), columns[index]!, error)
+      return undefined
     }
   }
 
@@ -178,10 +189,11 @@ export class TableQuerier {
     row: RowTexts,
     fields: readonly ResultField[],
     offset: TableOffset,
-    { column, error: cause }: RejectedRow,
+    column: ResultColumn,
+    cause: DataError,
   ): void {
     const { topic, sourcePartition, reject } = this.#options
-    const shown = row.map((cell) => (cell !== null && cell.length > 40 ? `${cell.slice(0, 40)}…` : cell)).join(', ')
+    const shown = row.map((cell) => cell && truncateText(cell, 40, '…')).join(', ')
     const error = new DataError(
       `cannot convert the column '${column.name}' of ${this.#name} in the row (${shown}): ${cause.message}`,
       { cause },
@@ -191,7 +203,7 @@ export class TableQuerier {
   }
 
   /** Returns a function that extracts the offsets of rows from the result columns. */
-  #offsetReader(fields: readonly ResultField[]): (rows: DataRows) => RowOffsets {
+  #offsetReader(fields: readonly ResultField[]): (rows: readonly RowTexts[]) => RowOffsets {
     const { timestampColumns, incrementingColumn } = this.#tableQuery
     const indexOf = (column: string) => {
       const exact = fields.findIndex(({ name }) => name === column)
@@ -203,29 +215,19 @@ export class TableQuerier {
     }
     const times = timestampColumns.map(indexOf)
     const id = incrementingColumn === undefined ? undefined : indexOf(incrementingColumn)
-    const parseMicros = timestampParser(this.#options.zone, (micros) => micros)
     return (rows) => {
-      const micros = times.length === 0 ? undefined : new Array<number>(rows.rows)
-      const ids = id === undefined ? undefined : new Array<number | bigint>(rows.rows)
-      for (let row = 0; row < rows.rows; row++) {
-        if (micros) micros[row] = this.#toMicros(times, rows, row, parseMicros)
-        if (ids) ids[row] = this.#toId(rows, row, id!, incrementingColumn!)
-      }
-      return { micros, offsetOf: (row) => ({ ...(micros && { micros: micros[row]! }), ...(ids && { id: ids[row]! }) }) }
+      const micros = times.length === 0 ? undefined : rows.map((row) => this.#toMicros(times, row))
+      const ids = id === undefined ? undefined : rows.map((row) => this.#toId(row[id]!, incrementingColumn!))
+      return { micros, offsetOf: (row) => ({ micros: micros?.[row], id: ids?.[row] }) }
     }
   }
 
-  #toMicros(columns: readonly number[], rows: DataRows, row: number, parse: CellParser): number {
-    const column = columns.find((index) => !isNull(rows, row, index))
-    if (column === undefined) return microsFromText('', this.#options.zone)
-    const micros = parseCell(rows, row, column, parse)
-    return Number.isNaN(micros) ? microsFromText(cellText(rows, row, column)!, this.#options.zone) : micros
+  #toMicros(columns: readonly number[], row: RowTexts): number {
+    const column = columns.find((index) => row[index] !== null)
+    return microsFromText(column === undefined ? '' : row[column]!, this.#options.zone)
   }
 
-  #toId(rows: DataRows, row: number, index: number, column: string): number | bigint {
-    const id = isNull(rows, row, index) ? Number.NaN : parseCell(rows, row, index, parseInteger)
-    if (!Number.isNaN(id)) return id
-    const text = cellText(rows, row, index)
+  #toId(text: string | null, column: string): number | bigint {
     if (text !== null && /^-?\d+$/.test(text)) return readLong(text)
     throw new DataError(`the incrementing column '${column}' of ${this.#name} is ${text}: it must be an integer`)
   }
@@ -249,4 +251,10 @@ export class TableQuerier {
         `skipped. Correct the clock of the database, or set the connector's offset to a time before ${now}`,
     )
   }
+}
+
+/** An assignment to `__proto__` sets no member. */
+function setMember(struct: Record<string, unknown>, field: string, value: unknown): void {
+  if (field !== '__proto__') struct[field] = value
+  else Object.defineProperty(struct, field, { value, enumerable: true, configurable: true, writable: true })
 }

@@ -1,4 +1,4 @@
-import { plainTable, type TableName } from '../identifier.ts'
+import { plainTable, type TableName } from '../../jdbc/identifier.ts'
 import { columnsFor } from './columns-mapping.ts'
 import type { TableQuery } from './select-statement.ts'
 import { type SourceConfig, userQuery } from './source-config.ts'

@@ -1,5 +1,5 @@
 import type { JavaPattern } from '../../../../java-compat/java-regex.ts'
-import { plainTable, quotedTable, type TableName } from '../identifier.ts'
+import { plainTable, quotedTable, type TableName } from '../../jdbc/identifier.ts'
 
 /** Which tables of the database the connector reads. */
 export type TableSelection = {

@@ -1,8 +1,7 @@
 import { dateFromMs } from '../../../../java-compat/date-from-ms.ts'
 import { INT64, int64, type Schema, STRING, TIMESTAMP } from '../../../../sdk/index.ts'
+import type { TimeZone } from '../../jdbc/time-zone.ts'
 import { isoFromMicros, microsFromText } from '../time-text.ts'
-import type { TimeZone } from '../time-zone.ts'
-import { timestampParser } from './cell-parsers.ts'
 
 export const TIMESTAMP_GRANULARITIES = [
   'connect_logical',
@@ -18,8 +17,6 @@ export type TimestampGranularity = (typeof TIMESTAMP_GRANULARITIES)[number]
 type TimestampForm = {
   readonly schema: Schema
   readonly write: (micros: number, zone: TimeZone) => unknown
-  /** The number of the column of a `RowBatch`, if the form is a number. */
-  readonly toNumber?: (micros: number) => number
 }
 
 /** Conversion from microseconds since 1970. PostgreSQL has no nanoseconds, so the nanosecond forms multiply by 1000. */
@@ -27,9 +24,8 @@ const TIMESTAMP_FORMS: Readonly<Record<TimestampGranularity, TimestampForm>> = {
   connect_logical: {
     schema: TIMESTAMP,
     write: (micros) => dateFromMs(Math.floor(micros / 1000)),
-    toNumber: (micros) => Math.floor(micros / 1000),
   },
-  micros_long: { schema: INT64, write: (micros) => micros, toNumber: (micros) => micros },
+  micros_long: { schema: INT64, write: (micros) => micros },
   micros_string: { schema: STRING, write: String },
   micros_iso_datetime_string: { schema: STRING, write: isoFromMicros },
   nanos_long: { schema: INT64, write: (micros) => int64(BigInt(micros) * 1000n) },
@@ -39,10 +35,9 @@ const TIMESTAMP_FORMS: Readonly<Record<TimestampGranularity, TimestampForm>> = {
 
 /** `own` is the zone of the column's values; `shown` is the zone of ISO strings in records. */
 export function timestampKind(granularity: TimestampGranularity, columnZone: TimeZone, recordZone: TimeZone) {
-  const { schema, write, toNumber } = TIMESTAMP_FORMS[granularity]
+  const { schema, write } = TIMESTAMP_FORMS[granularity]
   return {
     schema,
     read: (text: string) => write(microsFromText(text, columnZone), recordZone),
-    compact: toNumber && timestampParser(columnZone, toNumber),
   }
 }

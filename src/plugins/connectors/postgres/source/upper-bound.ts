@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TaskLog } from '../../../../sdk/index.ts'
-import { type Quote, quotedTable } from '../identifier.ts'
+import { type Quote, quotedTable } from '../../jdbc/identifier.ts'
+import { UTC } from '../../jdbc/time-zone.ts'
 import type { Session } from '../session.ts'
 import { microsFromText } from '../time-text.ts'
-import { UTC } from '../time-zone.ts'
 import type { TableQuery, UpperBound } from './select-statement.ts'
 
 const POLL_INTERVAL_MS = 20

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { differencesOf } from '../../../../support/debezium-differences.ts'
 import { readRecording, recordedEvents, replayedEvents } from '../../../../support/debezium-replay.ts'
 
-// What Debezium 3.4.0.Final wrote, recorded by test/env/record-debezium.ts, compared with what EventWriter makes of the same rows
+// What Debezium 3.4.0.Final wrote, recorded by test/env/record-debezium.ts, compared with what PostgresEventWriter makes of the same rows
 // and messages. The differences are listed with their reasons.
 
 const REASONS = {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { DatabaseChange, Row, Table } from '../../../../../src/plugins/connectors/postgres/cdc/changes/change.ts'
+import { eventSettings } from '../../../../../src/plugins/connectors/cdc/config/event-keys.ts'
+import type { Row } from '../../../../../src/plugins/connectors/cdc/table.ts'
+import type { DatabaseChange, Table } from '../../../../../src/plugins/connectors/postgres/cdc/changes/change.ts'
 import { cdcConfig } from '../../../../../src/plugins/connectors/postgres/cdc/config/cdc-config.ts'
-import { eventSettings } from '../../../../../src/plugins/connectors/postgres/cdc/config/event-keys.ts'
 import { valueSettings } from '../../../../../src/plugins/connectors/postgres/cdc/config/value-keys.ts'
-import { EventWriter } from '../../../../../src/plugins/connectors/postgres/cdc/events/event-writer.ts'
+import { PostgresEventWriter } from '../../../../../src/plugins/connectors/postgres/cdc/events/postgres-event-writer.ts'
 import { ColumnTypes } from '../../../../../src/plugins/connectors/postgres/cdc/values/column-types.ts'
 import { TypeCatalog } from '../../../../../src/plugins/connectors/postgres/cdc/values/type-catalog.ts'
 import { parseConfig } from '../../../../../src/sdk/index.ts'
@@ -24,12 +25,12 @@ const TRANSACTION = { id: 7, commitLsn: 90n, committedAtUs: 0n }
 const NOW_US = 1_795_000_000_000_000n
 const OFFSET = { sourcePartition: {}, sourceOffset: {} }
 
-function writerOf(config: Readonly<Record<string, string>> = {}, lastCommitUs?: bigint): EventWriter {
+function writerOf(config: Readonly<Record<string, string>> = {}, lastCommitUs?: bigint): PostgresEventWriter {
   const parsed = parseConfig(cdcConfig, {
     ...{ 'database.hostname': 'localhost', 'database.user': 'u', 'database.dbname': 'd', 'topic.prefix': 'p' },
     ...config,
   })
-  return new EventWriter({
+  return new PostgresEventWriter({
     settings: eventSettings(parsed),
     types: new ColumnTypes(new TypeCatalog(TYPES), valueSettings(parsed)),
     ...{ version: '1', database: 'd', taskId: '0', runId: 'r', nowUs: () => NOW_US, lastCommitLsn: undefined },
@@ -41,10 +42,10 @@ const update = (before: Row | undefined, after: Row): DatabaseChange => ({
   ...{ kind: 'row', op: 'u', table: TABLE, before, isBeforeKeyOnly: before !== undefined, after },
   ...{ transaction: TRANSACTION, lsn: 80n, position: { commitLsn: 90n, index: 0 } },
 })
-const operations = (writer: EventWriter, change: DatabaseChange) =>
+const operations = (writer: PostgresEventWriter, change: DatabaseChange) =>
   writer.write(change, OFFSET).map(({ key, value }) => [key, Reflect.get(Object(value), 'op')])
 
-describe('EventWriter', () => {
+describe('PostgresEventWriter', () => {
   it('writes the position of a message that is not captured into later events', () => {
     const writer = writerOf()
     const message = {
@@ -63,9 +64,26 @@ describe('EventWriter', () => {
     const position = { commitLsn: 70n, index: -1 }
     const origin = { transaction: undefined, lsn: 70n, position } as const
     const message = { kind: 'message', prefix: 'p', content: Buffer.of(), ...origin } as const
-    const timeOf = (writer: EventWriter) => writer.write(message, OFFSET)[0]?.value
+    const timeOf = (writer: PostgresEventWriter) => writer.write(message, OFFSET)[0]?.value
     expect(timeOf(writerOf({}, 1_794_000_000_123_456n))).toMatchObject({ source: { ts_us: 1_794_000_000_123_456 } })
     expect(timeOf(writerOf())).toMatchObject({ source: { ts_us: Number(NOW_US) } })
+  })
+
+  it('writes no event with a part of a key', () => {
+    const unknown = { ...update(undefined, ['1', 'a']), table: { ...TABLE, keyNames: [], unknownKeyName: 'no' } }
+    expect(() => writerOf().write(unknown as DatabaseChange, OFFSET)).toThrow(
+      'the key of public.notes is not known: its column no was added or renamed since or is not published, and the stream has the ' +
+        'columns id, note. Set message.key.columns=public.notes:COLUMN,COLUMN to',
+    )
+    const configured = writerOf({ 'message.key.columns': 'public.notes:id,note' })
+    expect(configured.write(unknown as DatabaseChange, OFFSET)[0]?.key).toEqual({ id: 1, note: 'a' })
+    const missing = writerOf({ 'message.key.columns': 'public.notes:id,text' })
+    expect(() => missing.write(update(undefined, ['1', 'a']), OFFSET)).toThrow(
+      'message.key.columns has the column text of public.notes, which has the columns id, note at this position of the stream',
+    )
+    const columns = [column('id', INT4, true), column('area', 4_294_967, true)]
+    const odd = { ...update(undefined, ['1', 'a']), table: { ...TABLE, columns, keyNames: ['id', 'area'] } }
+    expect(() => writerOf().write(odd as DatabaseChange, OFFSET)).toThrow('cannot contain its column area')
   })
 
   it('writes a changed key of message.key.columns as a delete and a create if the server sends a part of the old one', () => {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { DatabaseError } from '../../../../../src/plugins/connectors/jdbc/database-error.ts'
 import {
   type HeartbeatMessageOptions,
   HeartbeatMessages,
 } from '../../../../../src/plugins/connectors/postgres/cdc/replication/heartbeat-messages.ts'
-import { DatabaseError } from '../../../../../src/plugins/connectors/postgres/database-error.ts'
 import type { Session } from '../../../../../src/plugins/connectors/postgres/session.ts'
 
 const MIB = 1024n * 1024n

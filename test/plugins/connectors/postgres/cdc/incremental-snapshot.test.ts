@@ -1,18 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  type DatabaseChange,
-  type Row,
-  type Table,
-  UNCHANGED_TOAST,
-} from '../../../../../src/plugins/connectors/postgres/cdc/changes/change.ts'
-import { ChunkWindow } from '../../../../../src/plugins/connectors/postgres/cdc/snapshot/incremental/chunk-window.ts'
-import {
   type IncrementalState,
   parseIncrementalState,
   printIncrementalState,
-} from '../../../../../src/plugins/connectors/postgres/cdc/snapshot/incremental/incremental-state.ts'
-import { parseSignal } from '../../../../../src/plugins/connectors/postgres/cdc/snapshot/incremental/signal.ts'
+} from '../../../../../src/plugins/connectors/cdc/signals/incremental-state.ts'
+import { parseSignal } from '../../../../../src/plugins/connectors/cdc/signals/signal.ts'
+import { type Row, UNSENT } from '../../../../../src/plugins/connectors/cdc/table.ts'
+import type { DatabaseChange, Table } from '../../../../../src/plugins/connectors/postgres/cdc/changes/change.ts'
+import { ChunkWindow } from '../../../../../src/plugins/connectors/postgres/cdc/snapshot/incremental/chunk-window.ts'
 import { parseTablePattern } from '../../../../../src/plugins/connectors/postgres/cdc/snapshot/incremental/table-pattern.ts'
 
 const parse = (type: string, data: unknown) =>
@@ -223,7 +219,7 @@ describe('ChunkWindow', () => {
     const renamed = { ...TABLE, columns: TABLE.columns.map((column) => ({ ...column, name: `new ${column.name}` })) }
     for (const change of [
       changeOf(undefined, ['1', 'x'], renamed),
-      changeOf(undefined, [UNCHANGED_TOAST, 'x']),
+      changeOf(undefined, [UNSENT, 'x']),
       changeOf([null, 'x'], undefined),
     ]) {
       const window = new ChunkWindow(7, ['id'])

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { UNCHANGED_TOAST } from '../../../../../src/plugins/connectors/postgres/cdc/changes/change.ts'
+import { UNSENT } from '../../../../../src/plugins/connectors/cdc/table.ts'
 import { parseLsn, printLsn } from '../../../../../src/plugins/connectors/postgres/cdc/replication/lsn.ts'
 import { decodePgoutput } from '../../../../../src/plugins/connectors/postgres/cdc/replication/pgoutput.ts'
 import { ReplicationProtocolError } from '../../../../../src/plugins/connectors/postgres/cdc/replication/protocol-error.ts'
@@ -47,7 +47,7 @@ describe('messages of pgoutput', () => {
       },
       { kind: 'insert', after: ['1', long, '2.50', 'ok'], lsn: 0x1_52_ed_80n },
       { kind: 'insert', after: ['2', 'grüße ☕', null, null], lsn: 0x1_52_ee_80n },
-      { kind: 'update', before: undefined, isBeforeKeyOnly: false, after: ['1', UNCHANGED_TOAST, '3.00', 'ok'] },
+      { kind: 'update', before: undefined, isBeforeKeyOnly: false, after: ['1', UNSENT, '3.00', 'ok'] },
       { kind: 'update', before: ['2', null, null, null], isBeforeKeyOnly: true, after: ['3', 'grüße ☕', null, null] },
       { kind: 'delete', before: ['1', null, null, null], isBeforeKeyOnly: true },
       { kind: 'commit', commitLsn: 0x1_52_f0_f8n, endLsn: 0x1_52_f1_28n, lsn: 0x1_52_f1_28n },
@@ -102,10 +102,10 @@ describe('messages of pgoutput', () => {
   })
 
   it('with a wrong count or length are rejected before memory is allocated', () => {
-    expect(() => decodeHex('54 ffffffff 00')).toThrow('expected 4294967295 items at byte 6 of 6')
-    expect(() => decodeHex('49 00000001 4e ffff 6e')).toThrow('expected 65535 items')
+    expect(() => decodeHex('54 ffffffff 00')).toThrow('expected 4 bytes at byte 6 of 6')
+    expect(() => decodeHex('49 00000001 4e ffff 6e')).toThrow('is truncated: expected ')
     expect(() => decodeHex('49 00000001 4e 0001 74 ffffffff')).toThrow('expected 4294967295 bytes')
-    expect(() => decodeHex('52 00000001 00 00 64 ffff')).toThrow('expected 65535 items')
+    expect(() => decodeHex('52 00000001 00 00 64 ffff')).toThrow('is truncated: expected ')
   })
 
   it.each([

@@ -25,6 +25,7 @@ const ORDERS: CapturedTable = {
   hasPrimaryKey: true,
   isOwned: true,
   isReadable: true,
+  hasPolicies: false,
 }
 
 const READY: ServerState = {
@@ -73,7 +74,20 @@ const WITHOUT_RIGHTS = { isSuperuser: false, canReplicate: false, canCreate: fal
 describe('the check of a server', () => {
   it('finds nothing on a server that is ready', () => {
     expect(findSetupProblems(READY, CONFIG, NO_SNAPSHOT)).toEqual([])
-    expect(findSetupWarnings(READY, CONFIG)).toEqual([])
+    expect(findSetupWarnings(READY, CONFIG, NO_SNAPSHOT)).toEqual([])
+  })
+
+  it('warns of row-level security that applies to the role, if a snapshot reads the rows', () => {
+    const state = { ...READY, tables: [{ ...ORDERS, hasPolicies: true }] }
+    expect(findSetupWarnings(state, CONFIG, NO_SNAPSHOT)).toEqual([])
+    expect(findSetupWarnings(state, CONFIG, () => true)).toEqual([
+      {
+        key: 'database.user',
+        message:
+          'row-level security applies to the role weir, so a snapshot misses the rows that its policies hide in public.orders',
+        remedy: 'ALTER ROLE "weir" BYPASSRLS',
+      },
+    ])
   })
 
   it('lists everything that is wrong at once, with what mends it', () => {
@@ -142,7 +156,7 @@ describe('the check of a server', () => {
   })
 
   it('warns when no table is captured', () => {
-    expect(findSetupWarnings({ ...READY, tables: [] }, CONFIG)).toMatchObject([
+    expect(findSetupWarnings({ ...READY, tables: [] }, CONFIG, NO_SNAPSHOT)).toMatchObject([
       { key: 'table.include.list', message: 'no table of the database shop is captured' },
     ])
   })
@@ -155,7 +169,7 @@ describe('the check of a server', () => {
   it('warns of tables that are not published and of tables without an identity', () => {
     const bare = { ...ORDERS, id: 2, name: 'log', hasPrimaryKey: false }
     const state = { ...READY, publication: publicationOf([2]), tables: [ORDERS, bare] }
-    expect(findSetupWarnings(state, CONFIG).map(({ message, remedy }) => [message, remedy])).toEqual([
+    expect(findSetupWarnings(state, CONFIG, NO_SNAPSHOT).map(({ message, remedy }) => [message, remedy])).toEqual([
       [
         'the publication dbz_publication does not contain captured tables, so their changes are not sent: public.orders',
         'ALTER PUBLICATION "dbz_publication" ADD TABLE "public"."orders"',

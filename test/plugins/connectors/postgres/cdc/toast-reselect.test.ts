@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type DatabaseChange,
-  type Table,
-  UNCHANGED_TOAST,
-} from '../../../../../src/plugins/connectors/postgres/cdc/changes/change.ts'
+import { UNSENT } from '../../../../../src/plugins/connectors/cdc/table.ts'
+import type { DatabaseChange, Table } from '../../../../../src/plugins/connectors/postgres/cdc/changes/change.ts'
 import { ToastReselect } from '../../../../../src/plugins/connectors/postgres/cdc/events/toast-reselect.ts'
-import { DatabaseError } from '../../../../../src/plugins/connectors/postgres/database-error.ts'
+import { toPostgresError } from '../../../../../src/plugins/connectors/postgres/postgres-error.ts'
 
 const column = (name: string, typeId: number, isKey: boolean) => ({
   ...{ name, typeId, modifier: -1, isKey, isOptional: !isKey, defaultExpression: undefined },
@@ -15,14 +12,14 @@ const TABLE: Table = {
   columns: [column('id', 23, true), column('body', 25, false)],
 }
 const CHANGE: DatabaseChange = {
-  ...{ kind: 'row', op: 'u', table: TABLE, before: undefined, isBeforeKeyOnly: false, after: ['7', UNCHANGED_TOAST] },
+  ...{ kind: 'row', op: 'u', table: TABLE, before: undefined, isBeforeKeyOnly: false, after: ['7', UNSENT] },
   transaction: { id: 7, commitLsn: 90n, committedAtUs: 0n },
   ...{ lsn: 80n, position: { commitLsn: 90n, index: 0 } },
 }
 
 const reselectFailing = (sqlState: string) =>
   new ToastReselect(
-    { query: () => Promise.reject(new DatabaseError('could not read', { isTransient: false, sqlState })) },
+    { query: () => Promise.reject(toPostgresError({ code: sqlState, message: 'refused' }, 'read')) },
     () => true,
   )
 

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { civilFromDays, daysFromCivil } from '../../../../../src/plugins/connectors/cdc/values/epoch.ts'
 import { textFromItems } from '../../../../../src/plugins/connectors/postgres/array-text.ts'
 import { arrayItems } from '../../../../../src/plugins/connectors/postgres/cdc/values/array-type.ts'
 import { ColumnTypes } from '../../../../../src/plugins/connectors/postgres/cdc/values/column-types.ts'
-import { civilFromDays, daysFromCivil } from '../../../../../src/plugins/connectors/postgres/cdc/values/epoch.ts'
 import { TypeCatalog } from '../../../../../src/plugins/connectors/postgres/cdc/values/type-catalog.ts'
 import type { ValueSettings } from '../../../../../src/plugins/connectors/postgres/cdc/values/value-settings.ts'
 import { bigintFromBytes } from '../../../../../src/sdk/index.ts'
@@ -164,7 +164,7 @@ describe('values', () => {
     )
   })
 
-  it('of hstore may have many megabytes', () => {
+  it('of hstore may have many megabytes', { tags: ['slow'] }, () => {
     const text = 'a b '.repeat(2_200_000)
     const value = decode('hstore', `"k"=>"${text}", "n"=>NULL`) as ReadonlyMap<string, string>
     expect(value.get('k') === text).toBe(true)

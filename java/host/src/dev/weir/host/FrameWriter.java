@@ -4,9 +4,11 @@ import java.math.BigDecimal;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.Collection;
 import java.util.Date;
 import java.util.Map;
+import org.apache.kafka.connect.data.ConnectSchema;
 import org.apache.kafka.connect.data.Field;
 import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.data.Struct;
@@ -87,6 +89,46 @@ final class FrameWriter {
         else if (value instanceof Map<?, ?> map) writeMap(map);
         else if (value instanceof Collection<?> items) writeList(items);
         else throw new DataException("A value of class " + value.getClass().getName() + " is not Connect data");
+    }
+
+    /**
+     * A source partition or offset, with the values that Kafka Connect stores: its JSON converter makes text of bytes and of
+     * doubles that are no numbers, and a float is the double with its digits.
+     */
+    void writePosition(Map<?, ?> position) {
+        if (position == null) {
+            writeByte(Tag.NULL);
+            return;
+        }
+        writeByte(Tag.MAP);
+        writeVarint(position.size());
+        for (Map.Entry<?, ?> entry : position.entrySet()) {
+            if (!(entry.getKey() instanceof String name)) throw new DataException("Offsets may only use String keys");
+            writeText(name);
+            writePrimitive(name, entry.getValue());
+        }
+    }
+
+    private void writePrimitive(String name, Object value) {
+        if (value instanceof Double number) writeDouble(number);
+        else if (value instanceof Float number) writeDouble(Double.parseDouble(number.toString()));
+        else if (value instanceof byte[] array) writeText(Base64.getEncoder().encodeToString(array));
+        else if (value instanceof ByteBuffer buffer) writeText(Base64.getEncoder().encodeToString(remainingOf(buffer)));
+        else if (value == null || value instanceof String || value instanceof Boolean || value instanceof Long
+            || value instanceof Integer || value instanceof Short || value instanceof Byte) writeValue(value);
+        else throw new DataException("Offsets may only contain primitive types as values, but field " + name + " contains "
+            + typeOf(value));
+    }
+
+    private void writeDouble(double number) {
+        if (Double.isFinite(number)) writeValue(number);
+        else writeText(Double.toString(number));
+    }
+
+    /** The type of Connect data, or the class of other data. */
+    private static Object typeOf(Object value) {
+        Schema.Type type = ConnectSchema.schemaType(value.getClass());
+        return type == null ? value.getClass() : type;
     }
 
     /** The id of a schema, 0 for none. Its definition is sent before this frame where the other side lacks it. */

@@ -13,6 +13,7 @@ import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A host for the plugins of one location: {@code java … dev.weir.host.Main SOCKET LOCATION}. It serves a worker on a Unix
@@ -23,6 +24,7 @@ import java.nio.file.attribute.PosixFilePermissions;
  */
 public final class Main {
     private static final int NOT_SERVED = 2;
+    private static final long RETRY_NANOS = 1_000_000_000;
     /** The line with which a worker stops this host. */
     private static final String STOP = "stop";
 
@@ -56,14 +58,16 @@ public final class Main {
     }
 
     private static void accept(ServerSocketChannel server, PluginLocations locations, String token) {
-        try {
-            for (int number = 1;; number++) {
+        for (int number = 1; server.isOpen(); number++) {
+            String name = "connection-" + number;
+            try {
                 SocketChannel channel = server.accept();
-                String name = "connection-" + number;
                 Session.daemon(() -> serve(new Connection(channel, token), locations, name), name).start();
+            } catch (IOException error) {
+                // Such as too many open files. A worker waits until it is accepted.
+                HostLog.warn("a connection could not be accepted", error);
+                LockSupport.parkNanos(RETRY_NANOS);
             }
-        } catch (IOException closed) {
-            HostLog.info("no more connections are accepted");
         }
     }
 

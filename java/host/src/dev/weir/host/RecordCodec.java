@@ -30,8 +30,8 @@ final class RecordCodec {
 
     static void writeSource(FrameWriter body, SourceRecord record) {
         writeRecord(body, record);
-        body.writeValue(record.sourcePartition());
-        body.writeValue(record.sourceOffset());
+        body.writePosition(record.sourcePartition());
+        body.writePosition(record.sourceOffset());
     }
 
     static SourceRecord readSource(FrameReader body) {

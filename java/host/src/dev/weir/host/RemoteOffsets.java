@@ -1,20 +1,15 @@
 package dev.weir.host;
 
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.apache.kafka.connect.errors.ConnectException;
 import org.apache.kafka.connect.storage.OffsetStorageReader;
 
 /** Reads a connector's offsets from the worker, which has the topic that they are stored in. */
 final class RemoteOffsets implements OffsetStorageReader {
-    private static final int TIMEOUT_SECONDS = 60;
-
     private final Connection connection;
 
     RemoteOffsets(Connection connection) {
@@ -30,8 +25,7 @@ final class RemoteOffsets implements OffsetStorageReader {
     @Override
     @SuppressWarnings("unchecked")
     public <T> Map<Map<String, T>, Map<String, Object>> offsets(Collection<Map<String, T>> partitions) {
-        List<Object> asked = new ArrayList<>(partitions);
-        List<Object> answer = (List<Object>) await(asked);
+        List<Object> answer = (List<Object>) await(partitions);
         Map<Map<String, T>, Map<String, Object>> offsets = new LinkedHashMap<>();
         int at = 0;
         for (Map<String, T> partition : partitions) {
@@ -41,17 +35,20 @@ final class RemoteOffsets implements OffsetStorageReader {
         return offsets;
     }
 
-    private Object await(List<Object> partitions) {
+    /** Without a time limit, as in Kafka Connect: the request ends with the connection at the latest. */
+    private Object await(Collection<? extends Map<String, ?>> partitions) {
         try {
-            return connection.request("offsets", (body) -> body.writeValue(partitions))
-                .get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            return connection.request("offsets", (body) -> write(body, partitions)).get();
         } catch (ExecutionException failed) {
             throw new ConnectException("Failed to read stored offsets: " + failed.getCause().getMessage(), failed);
-        } catch (TimeoutException late) {
-            throw new ConnectException("Failed to read stored offsets within " + TIMEOUT_SECONDS + " s", late);
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new ConnectException("Interrupted while reading stored offsets", interrupted);
         }
+    }
+
+    private static void write(FrameWriter body, Collection<? extends Map<String, ?>> partitions) {
+        body.writeVarint(partitions.size());
+        for (Map<String, ?> partition : partitions) body.writePosition(partition);
     }
 }

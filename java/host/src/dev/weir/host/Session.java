@@ -1,8 +1,11 @@
 package dev.weir.host;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.StringJoiner;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -24,6 +27,7 @@ final class Session implements Connection.Handler {
         void hear(FrameReader argument);
     }
 
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final int STOP_SECONDS = 5;
     /** How long an interrupted thread may take to end. */
     private static final int INTERRUPT_SECONDS = 1;
@@ -33,11 +37,15 @@ final class Session implements Connection.Handler {
     private final Map<String, Operation> operations = new HashMap<>();
     private final Map<String, Listener> listeners = new HashMap<>();
     private final ChainOperations chain;
+    /** The thread that carries out the requests; null before the first one. */
+    private volatile Thread working;
+    /** The CPU time of that thread when it began the request. */
+    private volatile long requestCpuNanos;
 
     Session(Connection connection, PluginLocations locations, String name) {
         Plugins plugins = locations.own();
         this.connection = connection;
-        this.work = Executors.newSingleThreadExecutor((task) -> daemon(task, name));
+        this.work = Executors.newSingleThreadExecutor((task) -> working = daemon(task, name));
         new ConnectorOperations(plugins, connection).addTo(operations);
         chain = new ChainOperations(locations);
         chain.addTo(operations);
@@ -67,9 +75,24 @@ final class Session implements Connection.Handler {
 
     @Override
     public void request(int id, String operation, FrameReader argument) {
+        if (operation.equals("progress")) {
+            // Not by the thread whose stack this is.
+            connection.respond(id, progress());
+            return;
+        }
         Operation found = operations.get(operation);
         if (found == null) throw new ProtocolException("no operation is called '" + operation + "'");
         work.execute(() -> respond(id, found, argument));
+    }
+
+    /** What the request that is carried out does at the moment, one frame per line, and the CPU time that it has used. */
+    private Map<String, Object> progress() {
+        Thread thread = working;
+        if (thread == null) return Map.of("stack", "", "cpuMs", 0L);
+        StringJoiner lines = new StringJoiner("\n");
+        for (StackTraceElement frame : thread.getStackTrace()) lines.add("    at " + frame);
+        long cpuNanos = THREADS.getThreadCpuTime(thread.getId()) - requestCpuNanos;
+        return Map.of("stack", lines.toString(), "cpuMs", TimeUnit.NANOSECONDS.toMillis(cpuNanos));
     }
 
     @Override
@@ -81,6 +104,7 @@ final class Session implements Connection.Handler {
 
     /** An error of the virtual machine itself is the end of this process, which reports it by its exit. */
     private void respond(int id, Operation operation, FrameReader argument) {
+        requestCpuNanos = THREADS.getCurrentThreadCpuTime();
         try {
             connection.respond(id, operation.run(argument));
         } catch (ConnectionLostException lost) {

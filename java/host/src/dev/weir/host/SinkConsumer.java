@@ -10,8 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -24,8 +22,6 @@ import org.apache.kafka.connect.sink.SinkTaskContext;
  * the worker, which polls and commits. Only the assignment, the committed offsets, the group metadata and `seek` are available.
  */
 final class SinkConsumer implements InvocationHandler {
-    private static final int TIMEOUT_SECONDS = 60;
-
     private final Connection connection;
     private final SinkTaskContext context;
 
@@ -98,13 +94,12 @@ final class SinkConsumer implements InvocationHandler {
         return argument instanceof OffsetAndMetadata both ? both.offset() : (Long) argument;
     }
 
+    /** The worker limits its own requests; this one ends with the connection at the latest. */
     private Object ask(String operation, Consumer<FrameWriter> argument) {
         try {
-            return connection.request(operation, argument).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            return connection.request(operation, argument).get();
         } catch (ExecutionException failed) {
             throw new ConnectException(failed.getCause().getMessage(), failed);
-        } catch (TimeoutException late) {
-            throw new ConnectException("The worker did not respond within " + TIMEOUT_SECONDS + " s", late);
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new ConnectException("Interrupted while waiting for the worker", interrupted);

@@ -37,8 +37,8 @@ final class SourceChain {
             return;
         }
         ChainRecord result = results.get(index);
-        body.writeValue(polled.sourcePartition());
-        body.writeValue(polled.sourceOffset());
+        body.writePosition(polled.sourcePartition());
+        body.writePosition(polled.sourceOffset());
         chain.codec.write(body, result);
         // The worker describes a failed record as it was polled.
         if (result.failure != null) writeFailed(body, polled);

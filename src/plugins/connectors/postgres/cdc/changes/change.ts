@@ -1,3 +1,6 @@
+import type { SnapshotMarker } from '../../../cdc/snapshot/row-sequence.ts'
+import type { Row } from '../../../cdc/table.ts'
+
 /** A place in the log of a server, in bytes. */
 export type Lsn = bigint
 
@@ -30,6 +33,8 @@ export type Table = {
   readonly columns: readonly Column[]
   /** Names of the columns with `isKey`, in the order of the key's definition. */
   readonly keyNames: readonly string[]
+  /** A column of the present key of which it is not known which column it was in this version; `keyNames` is empty then. */
+  readonly unknownKeyName?: string
 }
 
 /** Replica identities by their letter in `pg_class.relreplident` and in relation messages. */
@@ -39,13 +44,6 @@ export const REPLICA_IDENTITIES: Readonly<Record<string, Table['replicaIdentity'
   f: 'full',
   i: 'index',
 }
-
-/** The value was not sent, because it is stored out of line and did not change. */
-export const UNCHANGED_TOAST = Symbol('unchanged TOAST value')
-/** A value in PostgreSQL's text format. */
-export type Cell = string | null | typeof UNCHANGED_TOAST
-/** One cell for each column of the table. */
-export type Row = readonly Cell[]
 
 export type DatabaseTransaction = { readonly id: number; readonly commitLsn: Lsn; readonly committedAtUs: bigint }
 
@@ -87,7 +85,7 @@ export type SnapshotRow = {
   readonly table: Table
   readonly row: Row
   /** Debezium's `source.snapshot`. */
-  readonly marker: 'true' | 'first' | 'first_in_data_collection' | 'last_in_data_collection' | 'last' | 'incremental'
+  readonly marker: SnapshotMarker | 'incremental'
   readonly lsn: Lsn
   readonly transactionId: number | undefined
   readonly readAtUs: bigint

@@ -2,7 +2,8 @@ import type { Session } from '../../session.ts'
 import type { Relation } from '../replication/pgoutput.ts'
 import { ReplicationProtocolError } from '../replication/protocol-error.ts'
 import type { Column, Table } from './change.ts'
-import { readTables } from './table-catalog.ts'
+import { type CatalogTable, readTables } from './table-catalog.ts'
+import { tableKey } from './table-key.ts'
 
 /** Called with each version of a table before its first row. */
 export type OnTable = (table: Table) => Promise<void>
@@ -31,7 +32,7 @@ export class Relations {
 
   async update(relation: Relation): Promise<void> {
     const [found] = await readTables(this.#session, [relation.id])
-    const table = toTable(relation, found?.table)
+    const table = toTable(relation, found)
     if (isSameTable(this.#tables.get(table.id), table)) return
     await this.#onTable(table)
     this.#tables.set(table.id, table)
@@ -42,36 +43,22 @@ export class Relations {
  * Adds to a relation message what only the catalog contains. The catalog has no entry for a table or column that was dropped or
  * renamed after the relation message.
  */
-export function toTable(relation: Relation, catalogTable: Table | undefined): Table {
+export function toTable(relation: Relation, catalog: Pick<CatalogTable, 'table' | 'attributes'> | undefined): Table {
   const { id, schema, name, replicaIdentity } = relation
-  const described = new Map(catalogTable?.columns.map((column) => [column.name, column]))
-  const keyNames = keyNamesOf(relation, catalogTable?.keyNames ?? [])
+  const described = new Map(catalog?.table.columns.map((column) => [column.name, column]))
+  const key = tableKey(relation, catalog)
   const columns = relation.columns.map(({ name: column, typeId, modifier }): Column => {
     const found = described.get(column)
     return {
       name: column,
       typeId,
       modifier,
-      isKey: keyNames.includes(column),
+      isKey: key.keyNames.includes(column),
       isOptional: found?.isOptional ?? true,
       defaultExpression: found?.defaultExpression,
     }
   })
-  return { id, schema, name, replicaIdentity, columns, keyNames }
-}
-
-/**
- * Returns the key of the catalog if the server sends the old values of all its columns. Otherwise returns the columns of the
- * replica identity, because the key of a deleted row must be known. These columns are the primary key as of the relation
- * message, or the index of `REPLICA IDENTITY USING INDEX`.
- */
-function keyNamesOf(relation: Relation, catalogKey: readonly string[]): readonly string[] {
-  const key = relation.columns.filter(({ name }) => catalogKey.includes(name))
-  const identity = relation.columns.filter(({ isIdentity }) => isIdentity)
-  const isSent = key.length > 0 && key.every(({ isIdentity }) => isIdentity)
-  const usesKey = relation.replicaIdentity === 'index' ? isSent : relation.replicaIdentity !== 'default'
-  const chosen = identity.length === 0 || usesKey ? key : identity
-  return chosen.map(({ name }) => name).toSorted((a, b) => catalogKey.indexOf(a) - catalogKey.indexOf(b))
+  return { id, schema, name, replicaIdentity, columns, ...key }
 }
 
 /** The server repeats relation messages, for example after each reconnection and each invalidation of its cache. */

@@ -1,6 +1,13 @@
 import type { Session } from '../../session.ts'
 import { type Column, REPLICA_IDENTITIES, type Table } from './change.ts'
 
+/** A column that the catalog has or had. */
+export type Attribute = {
+  /** Undefined for a dropped column. */
+  readonly name: string | undefined
+  readonly isGenerated: boolean
+}
+
 /** A table as the catalog of the server describes it at the moment of the query, or in the snapshot of the transaction. */
 export type CatalogTable = {
   readonly table: Table
@@ -13,6 +20,8 @@ export type CatalogTable = {
   readonly rowsEstimate: number
   /** Whether large values are stored out of line, so that a change need not contain them. */
   readonly hasToast: boolean
+  /** In the order of their creation. */
+  readonly attributes: readonly Attribute[]
 }
 
 /**
@@ -24,10 +33,10 @@ const TABLES_SQL = `
   SELECT c.oid, n.nspname, c.relname, c.relkind, c.relreplident, c.relfilenode, c.reltuples::bigint, c.reltoastrelid <> 0,
     (SELECT i.inhparent FROM pg_inherits i WHERE c.relispartition AND i.inhrelid = c.oid),
     a.attname, a.atttypid, a.atttypmod, array_position(k.columns, a.attnum), NOT a.attnotnull,
-    CASE WHEN a.attgenerated = '' THEN pg_get_expr(d.adbin, d.adrelid) END
+    CASE WHEN a.attgenerated = '' THEN pg_get_expr(d.adbin, d.adrelid) END, a.attisdropped, a.attgenerated <> ''
   FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
-  LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
   LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
   LEFT JOIN LATERAL (
     SELECT ARRAY(SELECT unnest((i.indkey::int2[])[0:i.indnkeyatts - 1])) AS columns
@@ -46,16 +55,18 @@ export async function readTables(session: Session, ids?: readonly number[]): Pro
   const rows = await session.query('read the tables of the database', TABLES_SQL, [
     ids === undefined ? null : `{${ids.join(',')}}`,
   ])
-  return [...Map.groupBy(rows, ([id]) => id).values()].map((columns) => {
-    const [id, schema, name, kind, replicaIdentity, fileNumber, rowsEstimate, hasToast, partitionOf] = columns[0]!
+  return [...Map.groupBy(rows, ([id]) => id).values()].map((found) => {
+    const [id, schema, name, kind, replicaIdentity, fileNumber, rowsEstimate, hasToast, partitionOf] = found[0]!
+    // A table may have no columns.
+    const attributes = found.filter((row) => row[9] !== null)
+    const columns = attributes.filter((row) => row[15] === 'f')
     return {
       table: {
         id: Number(id),
         schema: schema!,
         name: name!,
         replicaIdentity: REPLICA_IDENTITIES[replicaIdentity!]!,
-        // A table may have no columns.
-        columns: columns.filter((row) => row[9] !== null).map(toColumn),
+        columns: columns.map(toColumn),
         keyNames: columns
           .filter((row) => row[12] !== null)
           .toSorted((a, b) => Number(a[12]) - Number(b[12]))
@@ -66,6 +77,10 @@ export async function readTables(session: Session, ids?: readonly number[]): Pro
       fileNumber: Number(fileNumber),
       rowsEstimate: Number(rowsEstimate),
       hasToast: hasToast === 't',
+      attributes: attributes.map((row) => ({
+        name: row[15] === 't' ? undefined : row[9]!,
+        isGenerated: row[16] === 't',
+      })),
     }
   })
 }

@@ -1,13 +1,14 @@
 import { field, z } from '../../../../../sdk/index.ts'
-import { columnMaskProblem } from './column-masks.ts'
+import { columnMaskProblem } from '../../../cdc/config/column-masks.ts'
+import { eventKeys } from '../../../cdc/config/event-keys.ts'
+import { javaClassProblem } from '../../../cdc/config/java-class-keys.ts'
+import { namingKeys, namingProblem } from '../../../cdc/config/naming-keys.ts'
 import { databaseKeys } from './database-keys.ts'
-import { eventKeys } from './event-keys.ts'
-import { javaClassProblem } from './java-class-keys.ts'
-import { namingProblem } from './naming-keys.ts'
 import { signalKeys } from './signal-keys.ts'
 import { snapshotKeys } from './snapshot-keys.ts'
 import { streamKeys } from './stream-keys.ts'
 import { EXCLUSIVE_KEYS, tableKeys } from './table-keys.ts'
+import { unsentValueKeys } from './unsent-value-keys.ts'
 import { valueKeys } from './value-keys.ts'
 
 /** The configuration of `PostgresCdcSource`. Other keys are those with variable names, such as `column.mask.with.5.chars`. */
@@ -17,13 +18,19 @@ export const cdcConfig = z
     ...streamKeys,
     ...tableKeys,
     ...valueKeys,
-    ...eventKeys,
+    ...namingKeys,
+    ...eventKeys('SCHEMA.TABLE'),
+    ...unsentValueKeys,
     ...snapshotKeys,
     ...signalKeys,
   })
   .catchall(z.string())
   .superRefine((config, context) => {
-    for (const problem of [columnMaskProblem(config), namingProblem(config), javaClassProblem(config)]) {
+    for (const problem of [
+      columnMaskProblem(config),
+      namingProblem(config),
+      javaClassProblem(config, 'io.debezium.connector.postgresql.PostgresSourceInfoStructMaker'),
+    ]) {
       if (problem !== undefined) field.addProblem(context, problem.key, problem.message)
     }
     for (const [include, exclude] of EXCLUSIVE_KEYS) {

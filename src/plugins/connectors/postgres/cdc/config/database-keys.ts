@@ -1,6 +1,6 @@
 import { field } from '../../../../../sdk/index.ts'
+import type { ConnectionKeyNames } from '../../../jdbc/database-error.ts'
 import { type ConnectionUrl, SSL_MODES, type SslMode } from '../../connection-url.ts'
-import type { ConnectionKeyNames } from '../../database-error.ts'
 
 const group = 'Connection'
 const PORT = 5432

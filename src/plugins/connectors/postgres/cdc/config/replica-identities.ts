@@ -1,5 +1,5 @@
 import type { JavaPattern } from '../../../../../java-compat/java-regex.ts'
-import { parseNamePattern } from './name-patterns.ts'
+import { parseNamePattern } from '../../../cdc/config/name-patterns.ts'
 
 const KEY = 'replica.identity.autoset.values'
 

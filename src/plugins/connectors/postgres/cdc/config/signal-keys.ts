@@ -40,6 +40,7 @@ export const signalKeys = {
     .default('file-signals.txt'),
   'signal.kafka.topic': field
     .text({
+      reaches: 'read topic',
       doc:
         'Topic of signals. Default: `topic.prefix` followed by `-signal`. Partition 0 is read. A record whose key is the `topic.prefix` is a ' +
         'signal; its value is a JSON object with `type`, `data` and optionally `id`.',

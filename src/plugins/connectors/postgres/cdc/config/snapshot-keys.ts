@@ -1,7 +1,7 @@
 import { field } from '../../../../../sdk/index.ts'
-import { SNAPSHOT_MODES } from '../snapshot/snapshot-mode.ts'
+import { parseNamePattern } from '../../../cdc/config/name-patterns.ts'
+import { SNAPSHOT_MODES } from '../../../cdc/snapshot/snapshot-mode.ts'
 import { ISOLATION_MODES } from '../snapshot/snapshot-transactions.ts'
-import { parseNamePattern } from './name-patterns.ts'
 
 const group = 'Snapshot'
 

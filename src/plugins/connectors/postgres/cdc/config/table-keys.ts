@@ -1,5 +1,5 @@
 import { field } from '../../../../../sdk/index.ts'
-import { parseNamePatterns } from './name-patterns.ts'
+import { parseNamePatterns } from '../../../cdc/config/name-patterns.ts'
 
 const group = 'Tables'
 

@@ -1,6 +1,7 @@
 import { field } from '../../../../../sdk/index.ts'
+import { BINARY_MODES, DECIMAL_MODES, TIME_MODES } from '../../../cdc/values/value-modes.ts'
 import type { ValueSettings } from '../values/value-settings.ts'
-import { BINARY_MODES, DECIMAL_MODES, HSTORE_MODES, INTERVAL_MODES, TIME_MODES } from '../values/value-settings.ts'
+import { HSTORE_MODES, INTERVAL_MODES } from '../values/value-settings.ts'
 
 const group = 'Values'
 

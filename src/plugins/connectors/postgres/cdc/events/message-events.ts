@@ -1,6 +1,6 @@
 import { OPTIONAL_INT64, OPTIONAL_STRING, optional, type Schema, STRING } from '../../../../../sdk/index.ts'
+import { TRANSACTION_BLOCK } from '../../../cdc/events/table-events.ts'
 import { SOURCE_SCHEMA } from './source-block.ts'
-import { TRANSACTION_BLOCK } from './table-events.ts'
 
 // Events of logical messages, which `pg_logical_emit_message` writes.
 

@@ -1,14 +1,7 @@
 import { INT64, int64, OPTIONAL_INT64, OPTIONAL_STRING, type Schema, STRING } from '../../../../../sdk/index.ts'
+import type { ChangeOrigin } from '../../../cdc/events/event-dialect.ts'
+import { SNAPSHOT_MARKER } from '../../../cdc/events/event-time.ts'
 import type { Lsn } from '../changes/change.ts'
-
-const SNAPSHOT: Schema = {
-  type: 'string',
-  optional: true,
-  name: 'io.debezium.data.Enum',
-  version: 1,
-  parameters: { allowed: 'true,first,first_in_data_collection,last_in_data_collection,last,false,incremental' },
-  default: 'false',
-}
 
 export const SOURCE_SCHEMA: Schema = {
   type: 'struct',
@@ -19,7 +12,7 @@ export const SOURCE_SCHEMA: Schema = {
     { name: 'connector', schema: STRING },
     { name: 'name', schema: STRING },
     { name: 'ts_ms', schema: INT64 },
-    { name: 'snapshot', schema: SNAPSHOT },
+    { name: 'snapshot', schema: SNAPSHOT_MARKER },
     { name: 'db', schema: STRING },
     { name: 'sequence', schema: OPTIONAL_STRING },
     { name: 'ts_us', schema: OPTIONAL_INT64 },
@@ -32,23 +25,12 @@ export const SOURCE_SCHEMA: Schema = {
   ],
 }
 
-/** Where and when a change was made. */
-export type ChangeOrigin = {
-  /** Empty for a logical message. */
-  readonly schema: string
-  readonly table: string
+/** Where and when a change was made. A logical message has no table. */
+export type PostgresOrigin = ChangeOrigin & {
   readonly transactionId: number | undefined
   readonly lsn: Lsn
-  readonly time: EventTime
   /** Undefined for a change of the stream. */
   readonly marker: string | undefined
-}
-
-/** A time in the three units of events. */
-export type EventTime = { readonly ms: number; readonly us: number | bigint; readonly ns: number | bigint }
-
-export function eventTime(us: bigint): EventTime {
-  return { ms: Number(us / 1000n), us: int64(us), ns: int64(us * 1000n) }
 }
 
 /** Creates the field `source` of events. */
@@ -73,7 +55,7 @@ export class SourceBlock {
     this.lastCommitLsn = options.lastCommitLsn
   }
 
-  of({ schema, table, transactionId, lsn, time, marker }: ChangeOrigin): object {
+  of({ schema, table, transactionId, lsn, time, marker }: PostgresOrigin): object {
     const last = this.lastCommitLsn === undefined ? 'null' : `"${this.lastCommitLsn}"`
     return {
       version: this.#version,

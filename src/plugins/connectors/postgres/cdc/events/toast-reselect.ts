@@ -1,8 +1,9 @@
-import { DatabaseError } from '../../database-error.ts'
-import { quoted } from '../../identifier.ts'
-import type { RowTexts } from '../../row-texts.ts'
+import { type Cell, type Row, UNSENT } from '../../../cdc/table.ts'
+import { DatabaseError } from '../../../jdbc/database-error.ts'
+import { quoted } from '../../../jdbc/identifier.ts'
+import type { RowTexts } from '../../../jdbc/row-texts.ts'
 import type { Session } from '../../session.ts'
-import { type Cell, type DatabaseChange, type Row, type Table, UNCHANGED_TOAST } from '../changes/change.ts'
+import type { DatabaseChange, Table } from '../changes/change.ts'
 
 /** Rows of a query. The number of its parameters is limited. */
 const ROWS_MAX = 500
@@ -43,7 +44,7 @@ export class ToastReselect {
     if (change.kind !== 'row' || change.after === undefined || change.table.keyNames.length === 0) return false
     const { table, before, after } = change
     const isKnown = keyIndexes(table).every((index) => typeof after[index] === 'string')
-    const isMissing = after.some((cell, index) => cell === UNCHANGED_TOAST && (before?.[index] ?? null) === null)
+    const isMissing = after.some((cell, index) => cell === UNSENT && (before?.[index] ?? null) === null)
     return isKnown && isMissing && this.#isCaptured(table)
   }
 
@@ -86,7 +87,7 @@ function groupsOf(changes: readonly RowChange[]): readonly (readonly RowChange[]
 }
 
 function unsentIndexes(row: Row): readonly number[] {
-  return row.flatMap((cell, index) => (cell === UNCHANGED_TOAST ? index : []))
+  return row.flatMap((cell, index) => (cell === UNSENT ? index : []))
 }
 
 function keyIndexes({ keyNames, columns }: Table): readonly number[] {

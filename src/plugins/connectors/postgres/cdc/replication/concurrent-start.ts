@@ -1,4 +1,4 @@
-import { DatabaseError } from '../../database-error.ts'
+import { DatabaseError } from '../../../jdbc/database-error.ts'
 
 /** SQLSTATE codes of an object that was created between the check of the server and the statement that creates it. */
 const ALREADY_EXISTS: ReadonlySet<string | undefined> = new Set(['42710', '23505'])

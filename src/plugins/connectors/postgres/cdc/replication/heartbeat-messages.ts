@@ -1,5 +1,5 @@
 import type { TaskLog } from '../../../../../sdk/index.ts'
-import { DatabaseError } from '../../database-error.ts'
+import { DatabaseError } from '../../../jdbc/database-error.ts'
 import type { Session } from '../../session.ts'
 import type { Lsn } from '../changes/change.ts'
 

@@ -1,7 +1,8 @@
-import { type Cell, type Lsn, REPLICA_IDENTITIES, type Row, type Table, UNCHANGED_TOAST } from '../changes/change.ts'
+import { BinaryReader } from '../../../../../common/binary-reader.ts'
+import { type Cell, type Row, UNSENT } from '../../../cdc/table.ts'
+import { type Lsn, REPLICA_IDENTITIES, type Table } from '../changes/change.ts'
 import { printLsn } from './lsn.ts'
-import { MessageReader } from './message-reader.ts'
-import { ReplicationProtocolError } from './protocol-error.ts'
+import { replicationFault } from './protocol-error.ts'
 
 // The messages of the output plugin `pgoutput`, protocol version 1: transactions arrive whole, in the order of their commits.
 // https://www.postgresql.org/docs/current/protocol-logicalrep-message-formats.html
@@ -73,14 +74,14 @@ const EPOCH_US = 946_684_800_000_000n
 
 /** Decodes one message. `lsn` is the position that the server sent with it. Throws a `ReplicationProtocolError` for a damaged message. */
 export function decodePgoutput(bytes: Buffer, lsn: Lsn): PgoutputMessage {
-  const reader = new MessageReader(bytes, `message of pgoutput at ${printLsn(lsn)}`)
+  const reader = new BinaryReader(bytes, replicationFault(`message of pgoutput at ${printLsn(lsn)}`))
   const message = decode(reader, lsn)
   reader.expectEnd()
   return message
 }
 
-function decode(reader: MessageReader, lsn: Lsn): PgoutputMessage {
-  const type = reader.character()
+function decode(reader: BinaryReader, lsn: Lsn): PgoutputMessage {
+  const type = readCharacter(reader)
   switch (type) {
     case 'I': {
       const tableId = reader.uint32()
@@ -95,42 +96,46 @@ function decode(reader: MessageReader, lsn: Lsn): PgoutputMessage {
       return { kind: 'delete', tableId, before: readRow(reader), isBeforeKeyOnly, lsn }
     }
     case 'B': {
-      const commitLsn = reader.uint64()
-      const committedAtUs = reader.int64() + EPOCH_US
+      const commitLsn = reader.bigUint64()
+      const committedAtUs = reader.bigInt64() + EPOCH_US
       return { kind: 'begin', commitLsn, committedAtUs, transactionId: reader.uint32(), lsn }
     }
     case 'C': {
       reader.uint8()
-      const commitLsn = reader.uint64()
-      const endLsn = reader.uint64()
-      return { kind: 'commit', commitLsn, endLsn, committedAtUs: reader.int64() + EPOCH_US, lsn }
+      const commitLsn = reader.bigUint64()
+      const endLsn = reader.bigUint64()
+      return { kind: 'commit', commitLsn, endLsn, committedAtUs: reader.bigInt64() + EPOCH_US, lsn }
     }
     case 'R':
       return { kind: 'relation', relation: readRelation(reader), lsn }
     case 'Y':
-      return { kind: 'type', typeId: reader.uint32(), schema: reader.text(), name: reader.text(), lsn }
+      return {
+        kind: 'type',
+        typeId: reader.uint32(),
+        schema: reader.zeroTerminated(),
+        name: reader.zeroTerminated(),
+        lsn,
+      }
     case 'T': {
       const count = reader.uint32()
       // Options: CASCADE and RESTART IDENTITY.
       reader.uint8()
-      return { kind: 'truncate', tableIds: reader.list(count, 4, () => reader.uint32()), lsn }
+      return { kind: 'truncate', tableIds: readList(count, () => reader.uint32()), lsn }
     }
     case 'M': {
       const isTransactional = (reader.uint8() & 1) === 1
-      const messageLsn = reader.uint64()
-      const prefix = reader.text()
-      return { kind: 'message', isTransactional, prefix, content: reader.bytes(reader.uint32()), lsn: messageLsn }
+      const messageLsn = reader.bigUint64()
+      const prefix = reader.zeroTerminated()
+      return { kind: 'message', isTransactional, prefix, content: reader.copy(reader.uint32()), lsn: messageLsn }
     }
     case 'O':
-      return { kind: 'origin', originLsn: reader.uint64(), name: reader.text(), lsn }
+      return { kind: 'origin', originLsn: reader.bigUint64(), name: reader.zeroTerminated(), lsn }
     default:
-      throw new ReplicationProtocolError(
-        `the ${reader.what} has the unknown type '${type}': the server uses a newer protocol than was requested`,
-      )
+      throw reader.fault(`has the unknown type '${type}': the server uses a newer protocol than was requested`)
   }
 }
 
-function readUpdate(reader: MessageReader, lsn: Lsn): PgoutputMessage {
+function readUpdate(reader: BinaryReader, lsn: Lsn): PgoutputMessage {
   const tableId = reader.uint32()
   const marker = expectMarker(reader, 'KON')
   const before = marker === 'N' ? undefined : readRow(reader)
@@ -138,56 +143,63 @@ function readUpdate(reader: MessageReader, lsn: Lsn): PgoutputMessage {
   return { kind: 'update', tableId, before, isBeforeKeyOnly: marker === 'K', after: readRow(reader), lsn }
 }
 
-function readRelation(reader: MessageReader): Relation {
+function readRelation(reader: BinaryReader): Relation {
   const id = reader.uint32()
   // The server sends no name for the schema pg_catalog.
-  const schema = reader.text() || 'pg_catalog'
-  const name = reader.text()
-  const identity = reader.character()
+  const schema = reader.zeroTerminated() || 'pg_catalog'
+  const name = reader.zeroTerminated()
+  const identity = readCharacter(reader)
   const replicaIdentity = REPLICA_IDENTITIES[identity]
   if (replicaIdentity === undefined) {
-    throw new ReplicationProtocolError(
-      `the ${reader.what} has the unknown replica identity '${identity}' for ${schema}.${name}`,
-    )
+    throw reader.fault(`has the unknown replica identity '${identity}' for ${schema}.${name}`)
   }
-  const columns = reader.list(reader.uint16(), 10, () => ({
+  const columns = readList(reader.uint16(), () => ({
     isIdentity: (reader.uint8() & 1) === 1,
-    name: reader.text(),
+    name: reader.zeroTerminated(),
     typeId: reader.uint32(),
     modifier: reader.int32(),
   }))
   return { id, schema, name, replicaIdentity, columns }
 }
 
-function readRow(reader: MessageReader): Row {
+function readRow(reader: BinaryReader): Row {
   const count = reader.uint16()
-  return reader.list(count, 1, () => readCell(reader))
+  return readList(count, () => readCell(reader))
+}
+
+function readList<Item>(count: number, read: () => Item): readonly Item[] {
+  const items: Item[] = []
+  for (let left = count; left > 0; left--) items.push(read())
+  return items
+}
+
+/** One ASCII character. */
+function readCharacter(reader: BinaryReader): string {
+  return String.fromCharCode(reader.uint8())
 }
 
 const NULL = 0x6e
 const UNCHANGED = 0x75
 const TEXT = 0x74
 
-function readCell(reader: MessageReader): Cell {
+function readCell(reader: BinaryReader): Cell {
   const format = reader.uint8()
   switch (format) {
     case TEXT:
-      return reader.textOf(reader.uint32())
+      return reader.utf8(reader.uint32())
     case NULL:
       return null
     case UNCHANGED:
-      return UNCHANGED_TOAST
+      return UNSENT
     default:
-      throw new ReplicationProtocolError(
-        `the ${reader.what} has a value in the unknown format '${String.fromCharCode(format)}': expected text, null or unchanged`,
+      throw reader.fault(
+        `has a value in the unknown format '${String.fromCharCode(format)}': expected text, null or unchanged`,
       )
   }
 }
 
-function expectMarker(reader: MessageReader, markers: string): string {
-  const marker = reader.character()
+function expectMarker(reader: BinaryReader, markers: string): string {
+  const marker = readCharacter(reader)
   if (markers.includes(marker)) return marker
-  throw new ReplicationProtocolError(
-    `the ${reader.what} has '${marker}' before a row: expected one of ${[...markers].join(', ')}`,
-  )
+  throw reader.fault(`has '${marker}' before a row: expected one of ${[...markers].join(', ')}`)
 }

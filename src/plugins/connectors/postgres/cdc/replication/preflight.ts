@@ -1,4 +1,4 @@
-import { quoted, quotedTable } from '../../identifier.ts'
+import { quoted, quotedTable } from '../../../jdbc/identifier.ts'
 import type { CapturedTable } from './captured-tables.ts'
 import { type PreparationConfig, preparationSql, tablesWithOtherIdentity } from './preparation-sql.ts'
 import type { ServerState } from './server-state.ts'
@@ -29,9 +29,14 @@ export function findSetupProblems(
   return [...serverProblems(state, config), ...role, ...content, ...standbyProblems(state, config)]
 }
 
-/** Returns what is no error but leaves changes out: tables that are not published, rows without an identity. */
-export function findSetupWarnings(state: ServerState, config: SetupConfig): readonly SetupProblem[] {
-  return [...noTables(state), ...unpublishedTables(state, config), ...tablesWithoutIdentity(state)]
+/** Returns what is no error but leaves changes or rows out: tables that are not published, rows without an identity, hidden rows. */
+export function findSetupWarnings(
+  state: ServerState,
+  config: SetupConfig,
+  readsRows: ReadsRows,
+): readonly SetupProblem[] {
+  const published = [...noTables(state), ...unpublishedTables(state, config), ...tablesWithoutIdentity(state)]
+  return [...published, ...hiddenRows(state, readsRows)]
 }
 
 /** One message for all problems, each with its remedy on a line of its own. */
@@ -204,6 +209,17 @@ function* tablesWithoutIdentity({ tables }: ServerState): Generator<SetupProblem
     'replica.identity.autoset.values',
     `the server rejects UPDATE and DELETE on published tables without a primary key or replica identity: ${listed(bare)}`,
     `${statements.slice(0, SHOWN_MAX).join(' ')} -- or set replica.identity.autoset.values`,
+  )
+}
+
+/** The log has the changes of all rows, whatever the policies of a table are. */
+function* hiddenRows({ tables, role }: ServerState, readsRows: ReadsRows): Generator<SetupProblem> {
+  const hidden = tables.filter((table) => table.hasPolicies && readsRows(table))
+  if (hidden.length === 0) return
+  yield problem(
+    'database.user',
+    `row-level security applies to the role ${role}, so a snapshot misses the rows that its policies hide in ${listed(hidden)}`,
+    `ALTER ROLE ${quoted(role)} BYPASSRLS`,
   )
 }
 

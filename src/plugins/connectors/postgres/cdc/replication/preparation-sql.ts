@@ -1,4 +1,4 @@
-import { quoted, quotedTable } from '../../identifier.ts'
+import { quoted, quotedTable } from '../../../jdbc/identifier.ts'
 import type { ReplicaIdentityRule } from '../config/replica-identities.ts'
 import type { CapturedTable } from './captured-tables.ts'
 import { type PublicationConfig, publicationSql } from './publication.ts'

@@ -1,7 +1,7 @@
 import type { TaskLog } from '../../../../../sdk/index.ts'
-import { DatabaseError } from '../../database-error.ts'
+import { DatabaseError } from '../../../jdbc/database-error.ts'
 import type { Session } from '../../session.ts'
-import { TableFilter, type TableFilterConfig } from '../config/table-filter.ts'
+import { CaptureFilter, type CaptureFilterConfig } from '../config/capture-filter.ts'
 import type { CdcOffset } from '../offset.ts'
 import { createOnce } from './concurrent-start.ts'
 import {
@@ -15,11 +15,11 @@ import { preparationSql } from './preparation-sql.ts'
 import { readServerState, type ServerState } from './server-state.ts'
 import { decideStart, type StartConfig, type StartPosition } from './start-position.ts'
 
-export type PrepareConfig = SetupConfig & StartConfig & TableFilterConfig
+export type PrepareConfig = SetupConfig & StartConfig & CaptureFilterConfig
 
 export type PreparedStart = {
   readonly state: ServerState
-  readonly filter: TableFilter
+  readonly filter: CaptureFilter
   readonly position: Exclude<StartPosition, { readonly kind: 'impossible' | 'later' }>
 }
 
@@ -33,7 +33,7 @@ export async function prepareStart(
   stored: CdcOffset | undefined,
   { readsRows, log }: { readonly readsRows: ReadsRows; readonly log: TaskLog },
 ): Promise<PreparedStart> {
-  const filter = new TableFilter(config)
+  const filter = new CaptureFilter(config)
   const names = { slot: config['slot.name'], publication: config['publication.name'] }
   const state = await readServerState(session, names, filter)
   const problems = findSetupProblems(state, config, readsRows)
@@ -50,6 +50,6 @@ export async function prepareStart(
     // The statement may wait for a lock.
     await createOnce(session.query('prepare the database for the capture of changes', sql, [], 0))
   }
-  for (const { message, remedy } of findSetupWarnings(state, config)) log.warn({ remedy }, message)
+  for (const { message, remedy } of findSetupWarnings(state, config, readsRows)) log.warn({ remedy }, message)
   return { state, filter, position }
 }

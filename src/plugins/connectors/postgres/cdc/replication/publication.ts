@@ -1,4 +1,4 @@
-import { quoted, quotedTable } from '../../identifier.ts'
+import { quoted, quotedTable } from '../../../jdbc/identifier.ts'
 import type { Session } from '../../session.ts'
 import type { AutocreateMode } from '../config/stream-keys.ts'
 import type { CapturedTable } from './captured-tables.ts'

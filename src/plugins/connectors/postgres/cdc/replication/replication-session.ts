@@ -1,13 +1,14 @@
-import type { Socket } from 'node:net'
-import { DatabaseError, toDatabaseError } from '../../database-error.ts'
+import type { Duplex } from 'node:stream'
+import { BinaryReader } from '../../../../../common/binary-reader.ts'
+import { DatabaseError } from '../../../jdbc/database-error.ts'
+import { toPostgresError } from '../../postgres-error.ts'
 import { Session, type SessionOptions } from '../../session.ts'
 import type { Lsn } from '../changes/change.ts'
+import { DATABASE_KEY_NAMES } from '../config/database-keys.ts'
 import { printLsn } from './lsn.ts'
-import { MessageReader } from './message-reader.ts'
 import { decodePgoutput, type PgoutputMessage } from './pgoutput.ts'
-import { parseServerError } from './server-error.ts'
-import { type ServerMessage, ServerMessageSplitter } from './server-message-splitter.ts'
-import { standbyStatus, terminate, toQuery } from './standby-messages.ts'
+import { ReplicationProtocolError, replicationFault } from './protocol-error.ts'
+import { standbyStatus } from './standby-status.ts'
 import { startReplicationSql } from './start-replication.ts'
 
 /** A message of the stream; `keepalive` reports that the server has sent everything before `lsn`. */
@@ -38,13 +39,11 @@ const SILENCE_MAX_MS = 60_000
  */
 export class ReplicationSession implements AsyncDisposable {
   readonly #session: Session
-  readonly #socket: Socket
-  readonly #chunks: AsyncIterator<Buffer>
-  readonly #splitter = new ServerMessageSplitter(MESSAGE_BYTES_MAX)
+  readonly #stream: Duplex
+  readonly #frames: AsyncIterator<Buffer>
   readonly #options: ReplicationOptions
   readonly #statusTimer: NodeJS.Timeout
-  /** Messages that arrived together with the answer to the start. */
-  #early: readonly ServerMessage[] = []
+  #isOver = false
   #received: Lsn = 0n
   #server: Lsn = 0n
   #acknowledged: Lsn = 0n
@@ -54,8 +53,10 @@ export class ReplicationSession implements AsyncDisposable {
   private constructor(session: Session, options: ReplicationOptions) {
     this.#session = session
     this.#options = options
-    this.#socket = session.detach()
-    this.#chunks = this.#socket[Symbol.asyncIterator]()
+    this.#stream = session.copyBoth(startReplicationSql(options))
+    this.#stream.once('close', () => this.#end())
+    this.#stream.on('error', () => this.#end())
+    this.#frames = this.#stream[Symbol.asyncIterator]()
     // The server ends a session that it does not hear from, also while the caller processes messages.
     this.#statusTimer = setInterval(() => this.#reportPeriodically(), options.statusIntervalMs)
   }
@@ -95,7 +96,8 @@ export class ReplicationSession implements AsyncDisposable {
    * transient `DatabaseError` when the connection is lost, and a `ReplicationProtocolError` for damaged messages.
    */
   async *read(): AsyncGenerator<readonly StreamMessage[]> {
-    for (let frames: readonly ServerMessage[] | undefined = this.#early; ; frames = await this.#nextFrames()) {
+    for (;;) {
+      const frames = await this.#nextFrames()
       if (frames === undefined) return
       const messages: StreamMessage[] = []
       for (const frame of frames) this.#receive(frame, messages)
@@ -104,13 +106,8 @@ export class ReplicationSession implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#statusTimer)
-    if (this.#socket.writable) {
-      this.#sendStatus(false)
-      this.#socket.write(terminate())
-    }
-    // The end of a connection that nobody reads is never noticed.
-    this.#socket.destroySoon()
+    this.#sendStatus(false)
+    this.#end()
     await this.#session.close()
   }
 
@@ -122,61 +119,59 @@ export class ReplicationSession implements AsyncDisposable {
     return `read changes from the replication slot ${this.#options.slot}`
   }
 
+  /** The first status is sent when the server has accepted the command. */
   async #start(): Promise<void> {
-    this.#socket.write(toQuery(startReplicationSql(this.#options)))
-    const operation = `start replication from the slot ${this.#options.slot} at ${printLsn(this.#options.startLsn)}`
-    for (;;) {
-      const frames = await this.#nextFrames()
-      if (frames === undefined) throw closed(operation)
-      const refusal = frames.find(({ type }) => type === 'E')
-      if (refusal !== undefined) throw parseServerError(refusal.body, operation)
-      const started = frames.findIndex(({ type }) => type === 'W')
-      if (started >= 0) {
-        this.#early = frames.slice(started + 1)
-        return
-      }
+    const { promise: started, resolve, reject } = Promise.withResolvers<void>()
+    this.#stream.once('error', reject)
+    this.#stream.once('close', () => reject(new Error('the server closed the connection')))
+    // The stream receives the answer to the command only when it is read.
+    this.#stream.read(0)
+    this.#stream.write(this.#status(false), (error) => (error ? reject(error) : resolve()))
+    try {
+      await started
+    } catch (error) {
+      const { slot, startLsn } = this.#options
+      const operation = `start replication from the slot ${slot} at ${printLsn(startLsn)}`
+      throw toPostgresError(error, operation, DATABASE_KEY_NAMES)
+    } finally {
+      this.#stream.off('error', reject)
     }
   }
 
   /** Returns undefined when the session was ended by its signal. */
-  async #nextFrames(): Promise<readonly ServerMessage[] | undefined> {
+  async #nextFrames(): Promise<readonly Buffer[] | undefined> {
     const { signal } = this.#options.session
     try {
       this.#waitingSinceMs = performance.now()
-      const { done, value } = await this.#chunks.next()
+      const { done, value } = await this.#frames.next()
       if (signal.aborted) return undefined
       if (done) throw closed(this.#operation)
-      return this.#splitter.push(value)
+      const frames: Buffer[] = [value]
+      for (let next = this.#stream.read(); next !== null; next = this.#stream.read()) frames.push(next)
+      return frames
     } catch (error) {
       if (signal.aborted) return undefined
-      if (isNetworkError(error)) throw toDatabaseError(error, this.#operation)
-      throw error
+      throw error instanceof DatabaseError ? error : toPostgresError(error, this.#operation, DATABASE_KEY_NAMES)
     } finally {
       this.#waitingSinceMs = undefined
     }
   }
 
-  #receive({ type, body }: ServerMessage, messages: StreamMessage[]): void {
-    if (type === 'd') this.#receiveCopyData(body, messages)
-    else if (type === 'E') throw parseServerError(body, this.#operation)
-    else if (type === 'c') throw closed(this.#operation)
-    // Notices and changed settings have no effect here.
-  }
-
-  #receiveCopyData(body: Buffer, messages: StreamMessage[]): void {
-    const reader = new MessageReader(body, 'message of the replication stream')
-    const type = reader.character()
+  #receive(body: Buffer, messages: StreamMessage[]): void {
+    if (body.length > MESSAGE_BYTES_MAX) throw tooLarge(body.length)
+    const reader = new BinaryReader(body, replicationFault('message of the replication stream'))
+    const type = String.fromCharCode(reader.uint8())
     if (type === 'w') {
-      const lsn = reader.uint64()
-      const serverLsn = reader.uint64()
+      const lsn = reader.bigUint64()
+      const serverLsn = reader.bigUint64()
       // The time at which the server sent the message.
-      reader.int64()
+      reader.bigInt64()
       if (serverLsn > this.#server) this.#server = serverLsn
       if (lsn > this.#received) this.#received = lsn
       messages.push(decodePgoutput(body.subarray(DATA_HEADER_BYTES), lsn))
     } else if (type === 'k') {
-      const lsn = reader.uint64()
-      reader.int64()
+      const lsn = reader.bigUint64()
+      reader.bigInt64()
       if (lsn > this.#server) this.#server = lsn
       if (lsn > this.#received) this.#received = lsn
       if (reader.uint8() === 1) this.#sendStatus(false)
@@ -188,7 +183,7 @@ export class ReplicationSession implements AsyncDisposable {
     const waitedMs = this.#waitingSinceMs === undefined ? 0 : performance.now() - this.#waitingSinceMs
     if (waitedMs > SILENCE_MAX_MS + this.#options.statusIntervalMs) {
       const message = `could not ${this.#operation}: the server has not answered for ${Math.round(waitedMs / 1000)} s; check that it is reachable`
-      this.#socket.destroy(new DatabaseError(message, { isTransient: true }))
+      this.#stream.destroy(new DatabaseError(message, { isTransient: true }))
       return
     }
     // The answer shows that the connection still exists.
@@ -196,9 +191,16 @@ export class ReplicationSession implements AsyncDisposable {
   }
 
   #sendStatus(isAnswerRequested: boolean): void {
-    if (!this.#socket.writable) return
-    const position = { received: this.#received, acknowledged: this.#acknowledged }
-    this.#socket.write(standbyStatus(position, Date.now(), isAnswerRequested))
+    if (!this.#isOver) this.#stream.write(this.#status(isAnswerRequested))
+  }
+
+  #status(isAnswerRequested: boolean): Buffer {
+    return standbyStatus({ received: this.#received, acknowledged: this.#acknowledged }, Date.now(), isAnswerRequested)
+  }
+
+  #end(): void {
+    this.#isOver = true
+    clearInterval(this.#statusTimer)
   }
 }
 
@@ -209,7 +211,9 @@ function closed(operation: string): DatabaseError {
   return new DatabaseError(`could not ${operation}: the server closed the connection`, { isTransient: true })
 }
 
-/** Errors of the socket. Others are a `DatabaseError` or a `ReplicationProtocolError`. */
-function isNetworkError(error: unknown): boolean {
-  return error instanceof Error && typeof (error as NodeJS.ErrnoException).code === 'string'
+function tooLarge(bytes: number): ReplicationProtocolError {
+  return new ReplicationProtocolError(
+    `the server sent a message with ${bytes} bytes; at most ${MESSAGE_BYTES_MAX} bytes can be read. ` +
+      'Exclude the table or column with such large values from the publication',
+  )
 }

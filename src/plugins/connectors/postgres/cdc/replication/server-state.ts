@@ -1,6 +1,6 @@
 import type { Session } from '../../session.ts'
 import type { Lsn } from '../changes/change.ts'
-import type { TableFilter } from '../config/table-filter.ts'
+import type { CaptureFilter } from '../config/capture-filter.ts'
 import { type CapturedTable, readCapturedTables } from './captured-tables.ts'
 import { CURRENT_LSN_SQL, parseLsn } from './lsn.ts'
 import { type Publication, readPublication } from './publication.ts'
@@ -43,7 +43,7 @@ const STATE_SQL = `
 export async function readServerState(
   session: Session,
   names: { readonly slot: string; readonly publication: string },
-  filter: TableFilter,
+  filter: CaptureFilter,
 ): Promise<ServerState> {
   const [row] = await session.query('read the settings of the server', STATE_SQL)
   const [version, database, role, walLevel, slotsMax, slotsUsed, sendersMax, sendersUsed, ...rights] = row!

@@ -1,4 +1,4 @@
-import { quoted } from '../../identifier.ts'
+import { quoted } from '../../../jdbc/identifier.ts'
 import type { Session } from '../../session.ts'
 import type { Lsn } from '../changes/change.ts'
 import { createOnce } from './concurrent-start.ts'

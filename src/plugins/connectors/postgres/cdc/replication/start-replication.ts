@@ -1,4 +1,4 @@
-import { quoted } from '../../identifier.ts'
+import { quoted } from '../../../jdbc/identifier.ts'
 import type { Lsn } from '../changes/change.ts'
 import { printLsn } from './lsn.ts'
 

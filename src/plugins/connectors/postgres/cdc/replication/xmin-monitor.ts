@@ -1,5 +1,5 @@
 import type { TaskLog } from '../../../../../sdk/index.ts'
-import { TIMER_MS_MAX } from '../../pause.ts'
+import { TIMER_MS_MAX } from '../../../jdbc/pause.ts'
 import type { Session } from '../../session.ts'
 
 export type XminMonitorOptions = {

@@ -4,8 +4,11 @@ import {
   type SourceRecord,
   type Position as StoredOffset,
 } from '../../../../../sdk/index.ts'
-import { DatabaseError } from '../../database-error.ts'
-import { TIMER_MS_MAX } from '../../pause.ts'
+import type { SignalChannel } from '../../../cdc/signals/signal.ts'
+import { SignalFile } from '../../../cdc/signals/signal-file.ts'
+import { printSignalOffset, SignalTopic, storedSignalOffset } from '../../../cdc/signals/signal-topic.ts'
+import { DatabaseError } from '../../../jdbc/database-error.ts'
+import { TIMER_MS_MAX } from '../../../jdbc/pause.ts'
 import type { DatabaseChange, Lsn, SnapshotRow } from '../changes/change.ts'
 import type { CdcConfig } from '../config/cdc-config.ts'
 import {
@@ -14,10 +17,7 @@ import {
   IncrementalSnapshot,
   READ_ONLY,
 } from './incremental/incremental-snapshot.ts'
-import type { SignalChannel } from './incremental/signal.ts'
-import { SignalFile } from './incremental/signal-file.ts'
 import { SignalTable } from './incremental/signal-table.ts'
-import { printSignalOffset, SignalTopic, storedSignalOffset } from './incremental/signal-topic.ts'
 import { readBlockingSnapshot, type SnapshotRecordOptions } from './snapshot-records.ts'
 
 export type AdHocOptions = Omit<SnapshotRecordOptions, 'context' | 'stored'> & {

@@ -1,4 +1,4 @@
-import { quoted } from '../../identifier.ts'
+import { quoted } from '../../../jdbc/identifier.ts'
 import { OPEN_END } from './page-ranges.ts'
 import type { Chunk } from './snapshot-plan.ts'
 import type { SnapshotBounds } from './snapshot-progress.ts'

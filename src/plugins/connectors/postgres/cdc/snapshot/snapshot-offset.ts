@@ -1,6 +1,7 @@
 import { int64, type Position as StoredOffset } from '../../../../../sdk/index.ts'
+import type { SnapshotState } from '../../../cdc/snapshot/snapshot-mode.ts'
 import type { SnapshotRow } from '../changes/change.ts'
-import type { SnapshotState } from './snapshot-mode.ts'
+import type { SnapshotView } from './snapshot-view.ts'
 
 const PROGRESS = 'snapshot_progress'
 
@@ -8,9 +9,10 @@ const PROGRESS = 'snapshot_progress'
 export function printSnapshotOffset(
   { lsn, transactionId, readAtUs }: Pick<SnapshotRow, 'lsn' | 'transactionId' | 'readAtUs'>,
   progress: string | undefined,
+  view?: SnapshotView,
 ): StoredOffset {
   const isComplete = progress === undefined
-  return {
+  const offset = {
     snapshot: 'INITIAL',
     snapshot_completed: isComplete,
     last_snapshot_record: isComplete,
@@ -19,6 +21,7 @@ export function printSnapshotOffset(
     ts_usec: int64(readAtUs),
     ...(progress !== undefined && { [PROGRESS]: progress }),
   }
+  return view === undefined ? offset : view.in(offset, lsn)
 }
 
 /** Whether an offset, of this connector or of Debezium, is in a snapshot or in the stream. */

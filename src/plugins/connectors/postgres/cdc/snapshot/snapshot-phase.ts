@@ -1,7 +1,7 @@
 import type { SourceContext, Position as StoredOffset } from '../../../../../sdk/index.ts'
-import { pause } from '../../pause.ts'
+import { decideSnapshot, type SnapshotDecision } from '../../../cdc/snapshot/snapshot-mode.ts'
+import { pause } from '../../../jdbc/pause.ts'
 import type { CdcConfig } from '../config/cdc-config.ts'
-import { decideSnapshot, type SnapshotDecision } from './snapshot-mode.ts'
 import { storedStateOf } from './snapshot-offset.ts'
 
 /** Whether the loss of the stored position is no failure, because existing rows are read again then. */

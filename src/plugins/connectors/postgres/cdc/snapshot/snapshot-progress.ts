@@ -1,3 +1,4 @@
+import { truncateText } from '../../../../../common/truncate-text.ts'
 import {
   ALL_PAGES,
   addPageRange,
@@ -133,7 +134,7 @@ export function parseSnapshotBounds(text: string): SnapshotBounds {
 }
 
 /** Prints ids as `1-5,7`. */
-function printIds(ids: ReadonlySet<number>): string {
+export function printIds(ids: ReadonlySet<number>): string {
   const ranges: [first: number, last: number][] = []
   for (const id of [...ids].toSorted((a, b) => a - b)) {
     const range = ranges.at(-1)
@@ -146,7 +147,7 @@ function printIds(ids: ReadonlySet<number>): string {
 /** Stored ids that are more than this are damage: no database has so many tables. */
 const IDS_MAX = 10_000_000
 
-function parseIds(text: string): readonly number[] | undefined {
+export function parseIds(text: string): readonly number[] | undefined {
   if (text === '') return []
   const ids: number[] = []
   for (const part of text.split(',')) {
@@ -184,8 +185,7 @@ function toInteger(value: unknown): number | undefined {
 }
 
 function damaged(text: string): Error {
-  const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text
   return new Error(
-    `the stored progress of the snapshot is damaged: ${shown}. Delete the offsets of the connector to read all tables again`,
+    `the stored progress of the snapshot is damaged: ${truncateText(text, 200, '…')}. Delete the offsets of the connector to read all tables again`,
   )
 }

@@ -1,19 +1,20 @@
+import { AsyncQueue } from '../../../../../common/async-queue.ts'
 import type { TaskLog } from '../../../../../sdk/index.ts'
-import { DatabaseError } from '../../database-error.ts'
-import { plainTable } from '../../identifier.ts'
-import type { RowTexts } from '../../row-texts.ts'
+import { type MarkedRows, RowSequence, type SnapshotMarker } from '../../../cdc/snapshot/row-sequence.ts'
+import { SnapshotClock, type SnapshotStatus } from '../../../cdc/snapshot/snapshot-status.ts'
+import { DatabaseError } from '../../../jdbc/database-error.ts'
+import { plainTable } from '../../../jdbc/identifier.ts'
+import type { RowTexts } from '../../../jdbc/row-texts.ts'
 import type { Session } from '../../session.ts'
 import type { Lsn, SnapshotRow, Table } from '../changes/change.ts'
 import { readTables } from '../changes/table-catalog.ts'
-import { BoundedQueue } from './bounded-queue.ts'
 import { ChunkQueue } from './chunk-queue.ts'
 import { copyStatement } from './chunk-statement.ts'
-import { type MarkedRows, RowSequence, type SnapshotMarker } from './row-sequence.ts'
 import { type Chunk, planChunks, type SnapshotRelation } from './snapshot-plan.ts'
 import { SnapshotProgress } from './snapshot-progress.ts'
-import { SnapshotClock, type SnapshotStatus } from './snapshot-status.ts'
 import { chooseRelations, type TableChoice } from './snapshot-tables.ts'
 import { SnapshotTransactions, type TransactionOptions } from './snapshot-transactions.ts'
+import type { SnapshotView } from './snapshot-view.ts'
 
 export type SnapshotOptions = TransactionOptions & {
   readonly tables: TableChoice
@@ -25,6 +26,10 @@ export type SnapshotOptions = TransactionOptions & {
   readonly progress: string | undefined
   /** The position from which the stream continues after the snapshot; undefined: where the snapshot is taken. */
   readonly lsn: Lsn | undefined
+  /** The view of the stored offset, or one of the snapshot that is taken now; undefined if the slot is not older than the snapshot. */
+  readonly openView?: ((currentSnapshot: string) => Promise<SnapshotView | undefined>) | undefined
+  /** Called with the view of the tables before the first row. */
+  readonly onView?: (view: SnapshotView) => void
   readonly log: TaskLog
   /** Milliseconds since 1970. */
   readonly nowMs: () => number
@@ -62,8 +67,21 @@ export async function* readSnapshot(options: SnapshotOptions): AsyncGenerator<Sn
   const stored = options.progress === undefined ? undefined : SnapshotProgress.parse(options.progress)
   const progress = stored ?? SnapshotProgress.start(transactions.currentSnapshot)
   const relations = chooseRelations(await readTables(transactions.session), options.tables)
+  const view = await options.openView?.(transactions.currentSnapshot)
+  if (view !== undefined) options.onView?.(view.of(await wholeTables(transactions, relations)))
   if (options.locksAllTables) for (const relation of relations) await lockTable(transactions, relation)
   yield* new SnapshotReader(options, transactions, progress, relations).read()
+}
+
+/** Tables of which all rows are read. */
+async function wholeTables(
+  transactions: SnapshotTransactions,
+  relations: readonly SnapshotRelation[],
+): Promise<readonly number[]> {
+  const hidden = await transactions.readHiddenIds(relations.map(({ id }) => id))
+  const isWhole = ({ id, statement }: SnapshotRelation) => statement === undefined && !hidden.has(id)
+  const byTable = Map.groupBy(relations, ({ table }) => table.id)
+  return [...byTable].filter(([, parts]) => parts.every(isWhole)).map(([id]) => id)
 }
 
 class SnapshotReader {
@@ -140,23 +158,22 @@ class SnapshotReader {
 
   /** Reads chunks with several sessions. */
   async *#readChunks(): AsyncGenerator<Reading> {
-    const queue = new BoundedQueue<Reading>(BATCHES_WAITING * this.#threads)
+    const queue = new AsyncQueue<Reading>(BATCHES_WAITING * this.#threads)
     const readers = Array.from({ length: this.#threads }, () => this.#runReader(queue))
     const ended = Promise.all(readers).then(
-      () => queue.close(),
-      (error: unknown) => queue.fail(error),
+      () => queue.end(),
+      (error: Error) => queue.end(error),
     )
     try {
       yield* queue
     } finally {
       // Readers that wait for the queue end; those that wait for the server end when their session is closed.
-      queue.close()
       await this.#transactions.close()
       await ended
     }
   }
 
-  async #runReader(queue: BoundedQueue<Reading>): Promise<void> {
+  async #runReader(queue: AsyncQueue<Reading>): Promise<void> {
     let session: Session | undefined
     for (let chunk = await this.#chunks.next(); chunk !== undefined; chunk = await this.#chunks.next()) {
       session ??= await this.#transactions.openReader()

@@ -1,13 +1,14 @@
 import type { SourceContext, SourceRecord, Position as StoredOffset } from '../../../../../sdk/index.ts'
+import type { EventOffset } from '../../../cdc/events/event-writer.ts'
 import type { Session } from '../../session.ts'
 import type { Lsn, SnapshotRow, Table } from '../changes/change.ts'
+import type { CaptureFilter } from '../config/capture-filter.ts'
 import type { CdcConfig } from '../config/cdc-config.ts'
 import { overridingStatements } from '../config/snapshot-keys.ts'
-import type { TableFilter } from '../config/table-filter.ts'
-import type { EventOffset } from '../events/event-writer.ts'
 import type { BlockingSnapshot } from './incremental/incremental-snapshot.ts'
 import { printSnapshotOffset, storedProgress } from './snapshot-offset.ts'
 import { readSnapshot, type SnapshotBatch, type SnapshotOptions } from './snapshot-reader.ts'
+import type { SnapshotView } from './snapshot-view.ts'
 
 /** Converts rows to records. */
 export type RowWriter = { write(row: SnapshotRow, offset: EventOffset): readonly SourceRecord[] }
@@ -21,7 +22,8 @@ export type SnapshotRecordOptions = {
   readonly exportedSnapshot: string | undefined
   /** Where the stream starts afterwards; undefined if no stream follows. */
   readonly lsn: Lsn | undefined
-  readonly filter: TableFilter
+  readonly openView?: SnapshotOptions['openView']
+  readonly filter: CaptureFilter
   readonly publishesRoot: boolean
   readonly writer: RowWriter
   /** Called before the first row of a table is written. */
@@ -30,22 +32,33 @@ export type SnapshotRecordOptions = {
   readonly onImported?: () => void
 }
 
-/** Yields the records of the rows that exist, and at the end the offset with which the stream begins. */
-export async function* snapshotRecords(options: SnapshotRecordOptions): AsyncGenerator<readonly SourceRecord[]> {
+/**
+ * Yields the records of the rows that exist, and at the end the offset with which the stream begins. Returns which changes of the
+ * stream the rows contain, if the slot is older than the snapshot.
+ */
+export async function* snapshotRecords(
+  options: SnapshotRecordOptions,
+): AsyncGenerator<readonly SourceRecord[], SnapshotView | undefined> {
   const { context, partition } = options
   const rowsMax = Math.min(context.config['snapshot.fetch.size'], context.config['max.batch.size'])
   const known = new Set<Table>()
   let last: SnapshotRow | undefined
-  for await (const batch of readSnapshot(toReaderOptions(options))) {
+  let view: SnapshotView | undefined
+  const onView = (taken: SnapshotView) => {
+    view = taken
+  }
+  for await (const batch of readSnapshot({ ...toReaderOptions(options), onView })) {
     const { table } = batch.rows[0]!
     if (!known.has(table)) await options.onTable(table)
     known.add(table)
     last = batch.rows.at(-1)
-    for (let from = 0; from < batch.rows.length; from += rowsMax) yield toRecords(batch, from, from + rowsMax, options)
+    for (let from = 0; from < batch.rows.length; from += rowsMax)
+      yield toRecords(batch, from, from + rowsMax, options, view)
   }
   const end = last ?? { lsn: options.lsn ?? 0n, transactionId: undefined, readAtUs: BigInt(Date.now()) * 1000n }
-  context.advance(partition, printSnapshotOffset(end, undefined))
+  context.advance(partition, printSnapshotOffset(end, undefined, view))
   yield []
+  return view
 }
 
 /** All records but the last one have the progress before the batch: one may be stored while the next one is not. */
@@ -54,15 +67,16 @@ function toRecords(
   from: number,
   to: number,
   { partition, writer }: SnapshotRecordOptions,
+  view: SnapshotView | undefined,
 ): readonly SourceRecord[] {
   const [first] = rows
-  const offset = { sourcePartition: partition, sourceOffset: printSnapshotOffset(first!, before) }
+  const offset = { sourcePartition: partition, sourceOffset: printSnapshotOffset(first!, before, view) }
   const records: SourceRecord[] = []
   for (const row of rows.slice(from, Math.min(to, rows.length - 1))) {
     for (const record of writer.write(row, offset)) records.push(record)
   }
   if (to < rows.length) return records
-  const lastOffset = { sourcePartition: partition, sourceOffset: printSnapshotOffset(first!, after) }
+  const lastOffset = { sourcePartition: partition, sourceOffset: printSnapshotOffset(first!, after, view) }
   for (const record of writer.write(rows.at(-1)!, lastOffset)) records.push(record)
   return records
 }
@@ -79,7 +93,7 @@ export function readBlockingSnapshot(
 }
 
 function toReaderOptions(options: SnapshotRecordOptions): SnapshotOptions {
-  const { context, filter, stored, openSession, exportedSnapshot, lsn, publishesRoot, onImported } = options
+  const { context, filter, stored, openSession, exportedSnapshot, lsn, publishesRoot, onImported, openView } = options
   const { config, raw, log } = context
   const isShared = config['snapshot.locking.mode'] === 'shared'
   return {
@@ -100,6 +114,7 @@ function toReaderOptions(options: SnapshotRecordOptions): SnapshotOptions {
     locksAllTables: isShared,
     progress: storedProgress(stored),
     lsn,
+    openView,
     log,
     nowMs: () => Date.now(),
     onStatus: context.reportSnapshot,

@@ -1,4 +1,4 @@
-import { quoted } from '../../identifier.ts'
+import { quoted } from '../../../jdbc/identifier.ts'
 import type { Session } from '../../session.ts'
 import type { Lsn } from '../changes/change.ts'
 import { CURRENT_LSN_SQL, parseLsn } from '../replication/lsn.ts'
@@ -124,6 +124,13 @@ export class SnapshotTransactions implements AsyncDisposable {
     const text = "SELECT id, pg_relation_size(id) / current_setting('block_size')::bigint FROM unnest($1::oid[]) AS id"
     const rows = await this.session.query('measure the tables', text, [`{${ids.join(',')}}`])
     return new Map(rows.map(([id, pages]) => [Number(id), Number(pages ?? 0)]))
+  }
+
+  /** Tables of which row-level security may hide rows. */
+  async readHiddenIds(ids: readonly number[]): Promise<ReadonlySet<number>> {
+    const text = 'SELECT id FROM unnest($1::oid[]) AS id WHERE row_security_active(id)'
+    const rows = await this.session.query('read the row-level security', text, [`{${ids.join(',')}}`])
+    return new Set(rows.map(([id]) => Number(id)))
   }
 
   async close(): Promise<void> {

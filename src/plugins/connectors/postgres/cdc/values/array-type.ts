@@ -1,6 +1,6 @@
 import { array, DataError, optional } from '../../../../../sdk/index.ts'
+import type { ValueType } from '../../../cdc/values/value-type.ts'
 import { quoteEnd, unescaped } from '../../quoted-text.ts'
-import type { ValueType } from './value-type.ts'
 
 /**
  * An array of a type. A Connect schema has no number of dimensions, so the items of a multidimensional array are one list, in

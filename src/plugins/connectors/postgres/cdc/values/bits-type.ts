@@ -1,5 +1,5 @@
 import { BOOLEAN, BYTES } from '../../../../../sdk/index.ts'
-import { named, type ValueType } from './value-type.ts'
+import { named, type ValueType } from '../../../cdc/values/value-type.ts'
 
 const LENGTH_UNLIMITED = 2_147_483_647
 

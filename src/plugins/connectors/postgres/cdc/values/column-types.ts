@@ -1,28 +1,19 @@
-import { DataError, type Schema } from '../../../../../sdk/index.ts'
+import { DataError } from '../../../../../sdk/index.ts'
+import type { MaskedColumn } from '../../../cdc/config/column-masks.ts'
+import type { ColumnField, ColumnFields } from '../../../cdc/events/event-dialect.ts'
+import { type BytesType, bytesType } from '../../../cdc/values/value-type.ts'
+import { zeroValue } from '../../../cdc/values/zero-value.ts'
 import type { Session } from '../../session.ts'
 import type { Column } from '../changes/change.ts'
 import { defaultValue } from './default-value.ts'
-import { columnLength } from './source-parameters.ts'
+import { columnLength, sourceParameters } from './source-parameters.ts'
 import { TypeCatalog } from './type-catalog.ts'
 import { representationOf } from './type-representations.ts'
 import { unavailableValue } from './unavailable-value.ts'
 import type { ValueSettings } from './value-settings.ts'
-import { type BytesType, bytesType } from './value-type.ts'
-import { zeroValue } from './zero-value.ts'
-
-/** The field of a column in events. */
-export type ColumnField = {
-  readonly schema: Schema
-  /** Converts a value from PostgreSQL's text format. */
-  readonly decode: (text: string) => unknown
-  /** What stands for NULL if the column is not optional. */
-  readonly zero: unknown
-  /** What stands for a value that the server did not send; null if there is no such value. */
-  readonly unavailable: (placeholder: string) => unknown
-}
 
 /** The types of columns, as the server's catalog describes them. */
-export class ColumnTypes {
+export class ColumnTypes implements ColumnFields<Column> {
   readonly catalog: TypeCatalog
   /** How bytes are represented that are not in a column, such as the content of a logical message. */
   readonly bytes: BytesType
@@ -43,12 +34,18 @@ export class ColumnTypes {
     return this.catalog.load(session, typeIds)
   }
 
-  /** The length of a column, and whether its type is a character type. Masks, hashes and truncation depend on both. */
-  sizeOf(column: Column): { readonly length: number; readonly isCharacters: boolean } {
+  sizeOf(column: Column): MaskedColumn {
     return { length: columnLength(column, this.catalog), isCharacters: isCharacters(column.typeId, this.catalog) }
   }
 
-  /** Undefined if events do not contain columns of this type. */
+  typeNameOf({ typeId }: Column): string {
+    return this.catalog.get(typeId)?.name ?? ''
+  }
+
+  parametersOf(column: Column): Readonly<Record<string, string>> {
+    return sourceParameters(column, this.catalog)
+  }
+
   of(column: Column): ColumnField | undefined {
     const type = this.catalog.get(column.typeId)
     const found = representationOf(type, column.modifier, this.#settings, this.catalog)

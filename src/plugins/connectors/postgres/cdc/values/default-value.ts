@@ -1,5 +1,5 @@
 import { decimalFromText, decimalToText } from '../../../../../sdk/index.ts'
-import type { ValueType } from './value-type.ts'
+import type { ValueType } from '../../../cdc/values/value-type.ts'
 
 /** A literal: `7`, `-1.5`, `true`, `'it''s'::text`, `'8'`. */
 const LITERAL = /^\(?(?:'((?:[^']|'')*)'|(-?[\w.]+))\)?(?:::[^()']+(?:\([\d,]+\))?(?:\[\])*)?$/

@@ -1,5 +1,5 @@
 import { BYTES, DataError, FLOAT64, INT32, OPTIONAL_BYTES, optional, type Schema } from '../../../../../sdk/index.ts'
-import type { ValueType } from './value-type.ts'
+import type { ValueType } from '../../../cdc/values/value-type.ts'
 
 const SRID = { name: 'srid', schema: optional(INT32) }
 

@@ -1,7 +1,7 @@
 import { inHashOrder } from '../../../../../java-compat/hash-order.ts'
 import { DataError, map, OPTIONAL_STRING, STRING } from '../../../../../sdk/index.ts'
+import { named, type ValueType } from '../../../cdc/values/value-type.ts'
 import { quoteEnd, unescaped } from '../../quoted-text.ts'
-import { named, type ValueType } from './value-type.ts'
 
 export function hstoreType(mode: 'json' | 'map'): ValueType {
   if (mode === 'map') return { schema: map(STRING, OPTIONAL_STRING), decode: pairsFromText }

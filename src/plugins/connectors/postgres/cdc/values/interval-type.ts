@@ -1,5 +1,5 @@
 import { DataError, INT64, int64, STRING } from '../../../../../sdk/index.ts'
-import { named, type ValueType } from './value-type.ts'
+import { named, type ValueType } from '../../../cdc/values/value-type.ts'
 
 /** The parts of an interval in the style `postgres`: `1 year 2 mons 3 days -04:05:06.789`. */
 const UNIT = /([-+]?\d+) (year|mon|day)s?/g

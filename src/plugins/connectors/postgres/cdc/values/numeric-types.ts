@@ -15,9 +15,9 @@ import {
   type Schema,
   STRING,
 } from '../../../../../sdk/index.ts'
+import type { DecimalMode } from '../../../cdc/values/value-modes.ts'
+import type { ValueType } from '../../../cdc/values/value-type.ts'
 import { moneyNumber } from '../../money-text.ts'
-import type { DecimalMode } from './value-settings.ts'
-import type { ValueType } from './value-type.ts'
 
 export const INTEGER: ValueType = { schema: INT32, decode: Number }
 export const LONG: ValueType = { schema: INT64, decode: longFromText }

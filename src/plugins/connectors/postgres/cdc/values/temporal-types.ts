@@ -10,9 +10,9 @@ import {
   type WallTime,
   wallTimeFromText,
   zonedTimeMicrosFromText,
-} from './epoch.ts'
-import type { TimeMode } from './value-settings.ts'
-import { named, type ValueType } from './value-type.ts'
+} from '../../../cdc/values/epoch.ts'
+import type { TimeMode } from '../../../cdc/values/value-modes.ts'
+import { named, type ValueType } from '../../../cdc/values/value-type.ts'
 
 const debezium = (name: string, schema: Schema, decode: ValueType['decode']): ValueType =>
   named(`io.debezium.time.${name}`, { schema, decode })

@@ -1,5 +1,6 @@
 import { javaText } from '../../../../../java-compat/java-text.ts'
 import { BOOLEAN, FLOAT32, FLOAT64, INT16, INT64, STRING } from '../../../../../sdk/index.ts'
+import { binaryType, named, TEXT_TYPE, type ValueType } from '../../../cdc/values/value-type.ts'
 import { arrayItems, arrayType, vectorItems } from './array-type.ts'
 import { bitsType } from './bits-type.ts'
 import { GEOGRAPHY, GEOMETRY, POINT } from './geometry-types.ts'
@@ -9,7 +10,6 @@ import { INTEGER, LONG, moneyType, numericType } from './numeric-types.ts'
 import { dateType, timestampType, timeType, ZONED_TIME, zonedTimestampType } from './temporal-types.ts'
 import type { CatalogType, TypeCatalog } from './type-catalog.ts'
 import type { ValueSettings } from './value-settings.ts'
-import { binaryType, named, TEXT_TYPE, type ValueType } from './value-type.ts'
 import { HALF_VECTOR, SPARSE_VECTOR, VECTOR } from './vector-types.ts'
 
 /** Digits of the fraction of a second of a type without a precision. */

@@ -1,19 +1,7 @@
-export const DECIMAL_MODES = ['precise', 'double', 'string'] as const
-export const TIME_MODES = [
-  'adaptive',
-  'adaptive_time_microseconds',
-  'connect',
-  'isostring',
-  'microseconds',
-  'nanoseconds',
-] as const
+import type { BinaryMode, DecimalMode, TimeMode } from '../../../cdc/values/value-modes.ts'
+
 export const INTERVAL_MODES = ['numeric', 'string'] as const
 export const HSTORE_MODES = ['json', 'map'] as const
-export const BINARY_MODES = ['bytes', 'base64', 'base64-url-safe', 'hex'] as const
-
-export type DecimalMode = (typeof DECIMAL_MODES)[number]
-export type TimeMode = (typeof TIME_MODES)[number]
-export type BinaryMode = (typeof BINARY_MODES)[number]
 
 /** How values of columns are represented in events. */
 export type ValueSettings = {

@@ -1,5 +1,5 @@
 import { array, DataError, FLOAT32, FLOAT64, INT16, map, type Schema } from '../../../../../sdk/index.ts'
-import { named, type ValueType } from './value-type.ts'
+import { named, type ValueType } from '../../../cdc/values/value-type.ts'
 
 // Types of pgvector.
 

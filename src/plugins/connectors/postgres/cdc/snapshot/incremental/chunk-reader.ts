@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DatabaseError } from '../../../database-error.ts'
-import { quoted } from '../../../identifier.ts'
-import type { RowTexts } from '../../../row-texts.ts'
+import type { ChunkKey, IncrementalTable } from '../../../../cdc/signals/incremental-state.ts'
+import { DatabaseError } from '../../../../jdbc/database-error.ts'
+import { quoted } from '../../../../jdbc/identifier.ts'
+import type { RowTexts } from '../../../../jdbc/row-texts.ts'
 import type { Session } from '../../../session.ts'
 import type { Lsn } from '../../changes/change.ts'
 import { type CatalogTable, readTables } from '../../changes/table-catalog.ts'
 import { parseSnapshotBounds, type SnapshotBounds } from '../snapshot-progress.ts'
-import type { ChunkKey, IncrementalTable } from './incremental-state.ts'
 
 /** What is read of one table: which rows, and in which order. */
 export type ChunkQuery = {

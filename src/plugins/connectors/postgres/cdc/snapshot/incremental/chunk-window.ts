@@ -1,4 +1,5 @@
-import type { Cell, DatabaseChange, Lsn, Row, Table } from '../../changes/change.ts'
+import type { Cell, Row } from '../../../../cdc/table.ts'
+import type { DatabaseChange, Lsn, Table } from '../../changes/change.ts'
 
 type RowChange = Extract<DatabaseChange, { readonly kind: 'row' }>
 type CompleteRow = readonly (string | null)[]

@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Position as StoredOffset, TaskLog } from '../../../../../../sdk/index.ts'
-import { DatabaseError } from '../../../database-error.ts'
+import { ChunkSize } from '../../../../cdc/signals/chunk-size.ts'
+import {
+  type ChunkKey,
+  type IncrementalState,
+  type IncrementalTable,
+  parseIncrementalState,
+  printIncrementalState,
+} from '../../../../cdc/signals/incremental-state.ts'
+import { parseSignal, type RawSignal, type SnapshotSignal } from '../../../../cdc/signals/signal.ts'
+import { DatabaseError } from '../../../../jdbc/database-error.ts'
 import type { Session } from '../../../session.ts'
 import type { DatabaseChange, Lsn, SnapshotRow, Table } from '../../changes/change.ts'
 import { readTables } from '../../changes/table-catalog.ts'
@@ -14,16 +23,7 @@ import {
   readMaximumKey,
   readVisibleChunk,
 } from './chunk-reader.ts'
-import { ChunkSize } from './chunk-size.ts'
 import { ChunkWindow } from './chunk-window.ts'
-import {
-  type ChunkKey,
-  type IncrementalState,
-  type IncrementalTable,
-  parseIncrementalState,
-  printIncrementalState,
-} from './incremental-state.ts'
-import { parseSignal, type RawSignal, type SnapshotSignal } from './signal.ts'
 import type { SignalTable } from './signal-table.ts'
 import { parseTablePattern, type TablePattern } from './table-pattern.ts'
 

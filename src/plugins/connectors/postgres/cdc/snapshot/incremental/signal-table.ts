@@ -1,8 +1,8 @@
-import { quoted } from '../../../identifier.ts'
+import type { RawSignal } from '../../../../cdc/signals/signal.ts'
+import { quoted } from '../../../../jdbc/identifier.ts'
 import type { Session } from '../../../session.ts'
 import type { DatabaseChange } from '../../changes/change.ts'
 import type { WatermarkStrategy } from '../../config/signal-keys.ts'
-import type { RawSignal } from './signal.ts'
 
 /** Reads signals from the changes of the signal table, and writes the begins and ends of chunks to it. */
 export class SignalTable {

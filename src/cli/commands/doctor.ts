@@ -1,0 +1,149 @@
+import type { Broker } from '../../broker/broker.ts'
+import { openBroker } from '../../broker/open-broker.ts'
+import { systemClock } from '../../common/clock.ts'
+import { messageOf } from '../../common/errors.ts'
+import { silentLogger } from '../../common/logging/logger.ts'
+import { packageVersion } from '../../common/package-version.ts'
+import { type Command, parseArguments, UsageError } from '../command.ts'
+import { type CheckedTopic, checkStateTopics } from '../doctor/check-broker.ts'
+import { checkDisk, freeSpaceOf } from '../doctor/check-disk.ts'
+import { checkRuntime } from '../doctor/check-runtime.ts'
+import { type DoctorFinding, doctorText } from '../doctor/doctor-finding.ts'
+import { PROGRAM_OPTIONS, readProgramSettings } from '../program-options.ts'
+import type { RunningStack } from '../running-stack.ts'
+import { CONNECTION_HELP, CONNECTION_OPTIONS, endpointOf } from '../runtime-connection.ts'
+import { nearestStack, stackOf } from '../target.ts'
+import { commandBroker } from '../with-broker.ts'
+
+const OPTIONS = {
+  ...CONNECTION_OPTIONS,
+  config: PROGRAM_OPTIONS.config,
+  set: PROGRAM_OPTIONS.set,
+  bootstrap: PROGRAM_OPTIONS.bootstrap,
+  data: PROGRAM_OPTIONS.data,
+  worker: { type: 'string' },
+  registry: { type: 'string' },
+  output: { type: 'string', short: 'o', default: 'text' },
+} as const
+type Values = ReturnType<typeof parseArguments<typeof OPTIONS>>['values']
+
+/** The topics in which programs keep their state, by the settings that name them and their defaults. */
+const STATE_TOPICS: readonly CheckedTopic[] = [
+  { program: 'registry', setting: 'brokerstore.topic', name: '_schemas' },
+  { program: 'worker', setting: 'config.storage.topic', name: 'connect-configs' },
+  { program: 'worker', setting: 'offset.storage.topic', name: 'connect-offsets' },
+  { program: 'worker', setting: 'status.storage.topic', name: 'connect-status' },
+]
+
+export const doctorCommand: Command = {
+  help: `usage: weir doctor [--worker URL] [--registry URL] [--bootstrap HOST:PORT,… | --data DIR] [--config FILE]
+
+Checks what connectors and schemas depend on, and says what to do: the version of Node.js and of the running programs; that
+the broker responds and the topics of the programs may be read and are compacted; that registry and worker respond and use the same
+Kafka cluster; failed connectors; clocks; certificates that expire; disk space for an embedded broker. It writes nothing. Without options it
+checks the running weir up of this directory.
+
+  --worker URL            a worker
+  --registry URL          a registry
+  --bootstrap HOST:PORT,… Kafka brokers
+  --data DIR              the data of a running weir up
+  --config FILE           settings of the Kafka client, and of programs that have other topics (.properties); --set KEY=VALUE
+                          sets one
+  -o, --output FORMAT     text or json; default: text
+${CONNECTION_HELP}
+
+Exit codes: 0 no problems, 1 a problem, 2 wrong usage.
+
+  weir doctor
+  weir doctor --bootstrap 127.0.0.1:9092 --worker http://127.0.0.1:8083 -o json`,
+
+  async run(args) {
+    const { values, positionals } = parseArguments(args, OPTIONS)
+    if (positionals.length > 0)
+      throw new UsageError(`weir doctor takes no arguments: '${positionals[0]}' is unexpected`)
+    if (values.output !== 'text' && values.output !== 'json')
+      throw new UsageError(`-o ${values.output}: expected text or json`)
+    const findings = await examine(values)
+    process.stdout.write(
+      `${values.output === 'json' ? JSON.stringify(findings, undefined, 2) : doctorText(findings)}\n`,
+    )
+    return findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0
+  },
+}
+
+async function examine(values: Values): Promise<readonly DoctorFinding[]> {
+  const stack = checkedStack(values)
+  const urls = { worker: values.worker ?? stack?.workerUrl, registry: values.registry ?? stack?.registryUrl }
+  const hasBroker = stack !== undefined || values.bootstrap !== undefined
+  const [{ clusterId, findings: broker }, worker, registry] = await Promise.all([
+    hasBroker ? examineBroker(values) : { clusterId: undefined, findings: [] },
+    urls.worker && checkRuntime('worker', endpointOf('--worker', urls.worker, values), systemClock),
+    urls.registry && checkRuntime('registry', endpointOf('--registry', urls.registry, values), systemClock),
+  ])
+  const other = worker && worker.clusterId !== undefined && clusterId !== undefined && worker.clusterId !== clusterId
+  return [
+    ...versionsOf(stack),
+    ...broker,
+    ...(registry ? registry.findings : []),
+    ...(worker ? worker.findings : []),
+    ...(other ? [otherCluster(worker.clusterId, clusterId)] : []),
+    ...(stack?.broker.kind === 'process' ? [checkDisk(stack.directory, freeSpaceOf(stack.directory))] : []),
+  ]
+}
+
+/** The running `weir up`, unless options name everything. Throws a `UsageError` when there is nothing to check. */
+function checkedStack({ worker, registry, bootstrap, data }: Values): RunningStack | undefined {
+  if (data !== undefined) return stackOf(data, `weir data verify ${data} checks data that no program uses`)
+  if (worker !== undefined || registry !== undefined || bootstrap !== undefined) return undefined
+  return nearestStack('give --worker URL, --registry URL or --bootstrap HOST:PORT')
+}
+
+function versionsOf(stack: RunningStack | undefined): readonly DoctorFinding[] {
+  const own: DoctorFinding = {
+    check: 'version',
+    verdict: 'ok',
+    message: `weir ${packageVersion()} on Node.js ${process.version}`,
+  }
+  if (stack === undefined || stack.version === packageVersion()) return [own]
+  const message = `weir up ${stack.manifests} is ${stack.version}, and this command is ${packageVersion()}`
+  return [
+    own,
+    { check: 'version of weir up', verdict: 'warning', message, remedy: 'restart weir up with this version' },
+  ]
+}
+
+function otherCluster(worker: string | undefined, broker: string): DoctorFinding {
+  return {
+    check: 'Kafka cluster',
+    verdict: 'problem',
+    message: `the worker uses the cluster ${worker}, and the brokers belong to ${broker}`,
+    remedy: 'correct bootstrap.servers of the worker, or --bootstrap of this command',
+  }
+}
+
+async function examineBroker(values: Values) {
+  const { address } = commandBroker(values)
+  let broker: Broker | undefined
+  try {
+    broker = await openBroker(address, { logger: silentLogger() })
+    const clusterId = await broker.clusterId()
+    const name = address.kind === 'kafka' ? `Kafka at ${address.config['bootstrap.servers']}` : 'the embedded broker'
+    const responds: DoctorFinding = {
+      check: 'broker',
+      verdict: 'ok',
+      message: `${name} responds, cluster ${clusterId}`,
+    }
+    const settings = new Map(readProgramSettings(values).map(({ key, value }) => [key, value]))
+    const topics = STATE_TOPICS.map((topic) => ({ ...topic, name: settings.get(topic.setting) ?? topic.name }))
+    return { clusterId, findings: [responds, ...(await checkStateTopics(broker, topics))] }
+  } catch (error) {
+    const remedy =
+      'check that the brokers run and that address, TLS and login are right; docs/kafka.md has the settings of each service'
+    return {
+      clusterId: undefined,
+      findings: [{ check: 'broker', verdict: 'problem', message: messageOf(error), remedy } as const],
+    }
+  } finally {
+    await broker?.close()
+  }
+}

@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Endpoint, RequestError } from '../../clients/http-client.ts'
+import { createWorkerActivityClient, type LogPart } from '../../clients/worker-activity-client.ts'
+import { createWorkerClient } from '../../clients/worker-client.ts'
+import { wholeNumber } from '../command.ts'
+import { abortOnStopSignal } from '../process/stop-signal.ts'
+import { runtimeOf } from '../target.ts'
+import { formatLogLine } from '../up/format-log-line.ts'
+import { NotFoundError } from './resource-source.ts'
+import { printError, type Verb } from './verb.ts'
+import { print, printRows } from './verb-output.ts'
+import { notFound } from './worker-connectors.ts'
+
+const WATCH_MS = 1_000
+
+export const logsVerb: Verb = {
+  name: 'logs',
+  kinds: ['connector'],
+  takesNames: 'required',
+  about:
+    'Prints the last lines that the workers have logged about a connector and its tasks, which they keep in memory.',
+  options: ['follow', 'tail'],
+  examples: ['logs connector/orders-source -f', 'logs connector orders-source --tail 20'],
+  async run({ target, names, values }) {
+    const endpoint = runtimeOf(target, 'worker', 'a log')
+    const last = values.tail === undefined ? Number.POSITIVE_INFINITY : wholeNumber('--tail', values.tail)
+    const signal = values.follow ? abortOnStopSignal() : undefined
+    let positions = await Promise.all(
+      names.map((name) => printLog(endpoint, name, { isNamed: names.length > 1, last })),
+    )
+    while (signal !== undefined) {
+      await sleep(WATCH_MS, undefined, { signal }).catch(() => signal.throwIfAborted())
+      const before = positions
+      positions = await Promise.all(
+        names.map((name, at) => printLog(endpoint, name, { isNamed: names.length > 1, position: before[at] })),
+      )
+    }
+    return 0
+  },
+}
+
+type LogQuery = {
+  /** Whether each line has the name of its connector. */
+  readonly isNamed: boolean
+  readonly last?: number
+  readonly position?: LogPart['position'] | undefined
+}
+
+/** Prints the lines after a position, or the last ones; returns the position after them. */
+async function printLog(endpoint: Endpoint, name: string, query: LogQuery): Promise<LogPart['position']> {
+  const { isNamed, last = Number.POSITIVE_INFINITY } = query
+  const { lines, position, missing } = await readLog(endpoint, name, query.position ?? new Map())
+  if (query.position === undefined) for (const reason of missing) printError(`without the log of ${reason}`, 0)
+  for (const { line } of lines.slice(Math.max(0, lines.length - last)))
+    print(logLine(isNamed ? { connector: name, ...line } : line))
+  return position
+}
+
+async function readLog(endpoint: Endpoint, name: string, position: LogPart['position']): Promise<LogPart> {
+  try {
+    return await createWorkerActivityClient(endpoint).log(name, position)
+  } catch (error) {
+    const names = await createWorkerClient(endpoint).names()
+    if (!(error instanceof RequestError && error.status === 404 && names.includes(name)))
+      return notFound(createWorkerClient(endpoint), name, error)
+    const message = 'this worker keeps no log of connectors, as Kafka Connect does not: read its log file'
+    throw new NotFoundError(message, { cause: error })
+  }
+}
+
+function logLine(line: Readonly<Record<string, unknown>>): string {
+  return formatLogLine(JSON.stringify(line), Number.POSITIVE_INFINITY)
+}
+
+export const offsetsVerb: Verb = {
+  name: 'offsets',
+  kinds: ['connector'],
+  takesNames: 'required',
+  about: 'Shows the committed offsets of a connector: its position in the source, or in the topics of a sink.',
+  options: ['output'],
+  examples: ['offsets connector/orders-source', 'offsets connector orders-file -o json'],
+  async run({ target, names, values }) {
+    const client = createWorkerClient(runtimeOf(target, 'worker', 'an offset'))
+    const rows = (
+      await Promise.all(
+        names.map(async (connector) =>
+          (
+            await client.offsets(connector).catch((error) => notFound(client, connector, error))
+          ).map((one) => ({ connector, ...one })),
+        ),
+      )
+    ).flat()
+    const listing = {
+      columns: [
+        { title: 'CONNECTOR', cell: ({ connector }: (typeof rows)[number]) => connector },
+        { title: 'PARTITION', cell: ({ partition }: (typeof rows)[number]) => pairs(partition) },
+        { title: 'OFFSET', cell: ({ offset }: (typeof rows)[number]) => pairs(offset) },
+      ],
+      nameOf: ({ connector }: (typeof rows)[number]) => `connector/${connector}`,
+      dataOf: (row: (typeof rows)[number]) => row,
+    }
+    return printRows(listing, rows, values, 'no offsets are committed')
+  },
+}
+
+export const lagVerb: Verb = {
+  name: 'lag',
+  kinds: ['connector'],
+  takesNames: 'required',
+  about:
+    'Shows the committed offsets of a sink and the records that it has not read, as its workers measured them in the last ten seconds.',
+  options: ['output'],
+  examples: ['lag connector/orders-file'],
+  async run({ target, names, values }) {
+    const endpoint = runtimeOf(target, 'worker', 'a lag')
+    const client = createWorkerClient(endpoint)
+    const activity = createWorkerActivityClient(endpoint)
+    const rows = (
+      await Promise.all(
+        names.map(async (connector) => {
+          const { type } = await client.get(connector).catch((error) => notFound(client, connector, error))
+          if (type !== 'sink')
+            throw new NotFoundError(
+              `connector '${connector}' is a ${type}: only sinks have a lag; weir offsets shows its position`,
+            )
+          const [committed, lags] = await Promise.all([client.offsets(connector), activity.lags(connector)])
+          const positions = new Map(
+            committed.map(({ partition, offset }) => [
+              `${partition?.['kafka_topic']}-${partition?.['kafka_partition']}`,
+              offset?.['kafka_offset'],
+            ]),
+          )
+          return [...positions.keys()].sort().map((key) => ({
+            connector,
+            topic: key.slice(0, key.lastIndexOf('-')),
+            partition: Number(key.slice(key.lastIndexOf('-') + 1)),
+            offset: positions.get(key) ?? null,
+            lag: lags(key) ?? null,
+          }))
+        }),
+      )
+    ).flat()
+    type Row = (typeof rows)[number]
+    const listing = {
+      columns: [
+        { title: 'CONNECTOR', cell: (row: Row) => row.connector },
+        { title: 'TOPIC', cell: (row: Row) => row.topic },
+        { title: 'PARTITION', cell: (row: Row) => String(row.partition) },
+        { title: 'OFFSET', cell: (row: Row) => String(row.offset ?? '') },
+        { title: 'LAG', cell: (row: Row) => String(row.lag ?? '') },
+      ],
+      nameOf: (row: Row) => `connector/${row.connector}`,
+      dataOf: (row: Row) => row,
+    }
+    return printRows(listing, rows, values, 'no partitions are assigned')
+  },
+}
+
+/** `file=a.txt, line=4` */
+function pairs(part: Readonly<Record<string, unknown>> | null): string {
+  return Object.entries(part ?? {})
+    .map(([key, value]) => `${key}=${typeof value === 'object' ? JSON.stringify(value) : String(value)}`)
+    .join(', ')
+}

@@ -1,0 +1,62 @@
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { silentLogger } from '../../../../src/common/logging/logger.ts'
+import { KubernetesCluster } from '../../../../src/operator/cluster/kubernetes/kubernetes-cluster.ts'
+import { INITIAL_STATUS } from '../../../../src/operator/resources/resource.ts'
+import { FakeClock } from '../../../support/fake-clock.ts'
+import { json, type ScriptedApi, scriptedApi } from '../../../support/scripted-api.ts'
+import { subjectObject } from '../../../support/subject-object.ts'
+
+const KEY = 'Subject/shop/user'
+
+let script: ScriptedApi
+let cluster: KubernetesCluster
+
+beforeEach(async () => {
+  script = await scriptedApi()
+  const clock = new FakeClock()
+  cluster = new KubernetesCluster({ api: script.api, clock, logger: silentLogger(), identity: 'pod', namespaces: [] })
+  onTestFinished(() => cluster.stop())
+  const starting = cluster.start()
+  for (let watches = 0; watches < 4; ) {
+    const { asked, response } = await script.next()
+    const isWatch = asked.query.get('watch') === 'true'
+    const items = asked.path.endsWith('/subjects') ? [subjectObject(5)] : []
+    if (isWatch) response.writeHead(200).flushHeaders()
+    else json(response, { metadata: { resourceVersion: '10' }, items })
+    watches += isWatch ? 1 : 0
+  }
+  await starting
+})
+
+describe('a resource of which a write failed', () => {
+  it('is read again, until that succeeds, and only then', async () => {
+    await cluster.confirm(KEY)
+    const writing = cluster.writeStatus(KEY, INITIAL_STATUS)
+    json((await script.next()).response, { reason: 'Timeout', message: 'it may have been written' }, 504)
+    await expect(writing).rejects.toMatchObject({ status: 504 })
+    const failing = cluster.confirm(KEY)
+    json((await script.next()).response, { reason: 'Timeout', message: 'not now' }, 504)
+    await expect(failing).rejects.toMatchObject({ status: 504 })
+    const confirming = cluster.confirm(KEY)
+    const { asked, response } = await script.next()
+    expect([asked.method, asked.path, Object.fromEntries(asked.query)]).toEqual([
+      'GET',
+      '/apis/weir.dev/v1alpha1/namespaces/shop/subjects',
+      { fieldSelector: 'metadata.name=user' },
+    ])
+    json(response, { items: [subjectObject(20, { status: { observedGeneration: 1, version: 7 } })] })
+    await confirming
+    expect(cluster.get(KEY)?.status).toMatchObject({ version: 7 })
+    await cluster.confirm(KEY)
+  })
+
+  it('is forgotten if it was deleted meanwhile', async () => {
+    const writing = cluster.writeStatus(KEY, INITIAL_STATUS)
+    ;(await script.next()).response.destroy()
+    await expect(writing).rejects.toMatchObject({ status: 0 })
+    const confirming = cluster.confirm(KEY)
+    json((await script.next()).response, { items: null })
+    await confirming
+    expect(cluster.get(KEY)).toBeUndefined()
+  })
+})
