@@ -15,8 +15,8 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 import { startWorkerProcess } from '../support/worker-process.ts'
 
-/** The last commit before the changes of ADR 14, and before Weir was tested on clusters of several brokers. */
-const OLDER = 'ae31037f8d425cb6def25cea8632a83b1893a6f8'
+/** The first commit whose program runs with the libraries of this checkout. */
+const OLDER = 'd95348a124f449cf3f9ac44bc49a28959673a5eb'
 const TASKS = 4
 const ITERATIONS = 3_000
 const WAIT = { everyMs: 100, timeoutMs: 120_000 }
