@@ -279,7 +279,7 @@ function hideFields<Shown>(
     const shown = show(opened.maskFields(opened.decode(payload), masks), opened)
     return { masked: [...masked], shown, payload }
   } catch (error) {
-    // The message of the error may quote the data.
+    // The message of the cause may contain data that is masked, so this message does not repeat it.
     throw new WithheldError('its fields cannot be masked, because it does not match its schema', { cause: error })
   }
 }

@@ -110,7 +110,7 @@ export function listItems(text: string): readonly string[] {
 }
 
 export type OneOfInfo = FieldInfo & {
-  /** Whether a word must be spelled as in `words`. Default: the case is ignored. */
+  /** Whether upper and lower case must be those of `words`. Default: false. */
   readonly isCaseSensitive?: boolean
   /** The message for other words. */
   readonly problem?: string

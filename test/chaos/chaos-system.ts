@@ -28,8 +28,8 @@ const CREATION_MS_MAX = 60_000
 const SINK_TASKS = 2
 const SESSION = { 'session.timeout.ms': String(SESSION_TIMEOUT_MS), 'heartbeat.interval.ms': String(HEARTBEAT_MS) }
 /**
- * A client waits so long for the response to its request to join a group. The defaults, up to five minutes, are those of Java;
- * on a half-open connection, they are the time of the recovery.
+ * Members wait for the response to JoinGroup for this time and five seconds. With Java's defaults, up to five minutes, a member whose
+ * connection is half-open would recover only after that.
  */
 const REBALANCE_TIMEOUT_MS = 6_000
 const STRINGS = {

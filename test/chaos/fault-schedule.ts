@@ -31,7 +31,7 @@ export type ProgramFault = {
 }
 export type ClusterFault =
   | { readonly kind: 'two brokers killed'; readonly brokers: readonly [number, number]; readonly ms: number }
-  /** The next broker of each partition becomes its leader. */
+  /** For each partition, the replica after its leader becomes the leader. */
   | { readonly kind: 'leaders elected'; readonly ms: 0 }
   | { readonly kind: 'ACL revoked'; readonly right: Right; readonly ms: number }
 export type Fault = BrokerFault | ProgramFault | ClusterFault

@@ -13,7 +13,7 @@ import { LineSequence } from './line-sequence.ts'
 
 const POLL_MS = 250
 const RECOVERY_MS_MAX = 2 * SESSION_TIMEOUT_MS
-/** How long a recovery that takes too long is observed, so that the report has its duration. */
+/** A recovery that exceeds its limit is observed for this time, so that the report can say how long it took. */
 const OBSERVED_MS_MAX = 60_000
 const READ_WAIT_MS = 1_000
 

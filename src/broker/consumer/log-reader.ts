@@ -31,7 +31,7 @@ const POLL_BYTES_MAX = 1 * 1024 * 1024
  */
 const DECODE_BYTES_MAX = 128 * 1024
 const FETCH_WAIT_MS = 500
-/** Transient errors are retried without a limit. A partition that cannot be read for this time is logged. */
+/** A warning names a partition that could not be read for this time. Transient errors are retried without a limit. */
 const UNREAD_MS = 30_000
 /** Buffered fetches per partition: the one being consumed and the next one. */
 const AHEAD_MAX = 2

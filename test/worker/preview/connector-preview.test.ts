@@ -219,7 +219,7 @@ describe('the preview of a source', () => {
         lines: { topics: ['lines'] },
       })
     await callAs(undefined, url, 'PUT /connectors/lines/stop')
-    // The records are strings, also if the configuration has another converter now.
+    // Stored records keep the format of the converter that wrote them, strings here, whichever converter the new configuration has.
     const added = await preview(url, { ...SOURCE, ...HOIST, transforms: 'hoist' }, 'lines')
     expect(added.body).toMatchObject({
       kind: 'source',

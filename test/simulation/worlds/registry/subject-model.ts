@@ -10,8 +10,8 @@ export type SubjectModelState = {
   readonly level?: Level | undefined
   readonly mode?: Mode | undefined
   /**
-   * What was registered at any time, `content@version`. Any instance answers from its own state that a schema is already registered, as in
-   * Confluent's registry, and may not know yet that it was deleted.
+   * What was registered at any time, `content@version`. An instance that has not read a deletion yet may still answer that the
+   * schema is registered, as an instance of Confluent's registry may.
    */
   readonly registered: readonly string[]
 }
