@@ -8,6 +8,9 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
+/** The reason for which a `sleep` is ended that nobody needs any more. Without a reason, every abort creates an error with a stack. */
+export const WAIT_ENDED = new Error('the wait has ended')
+
 /** The maximum of Node's timers; a larger value fires immediately. */
 const SLEEP_MS_MAX = 2 ** 31 - 1
 

@@ -1,6 +1,4 @@
-import { type Clock, systemClock } from './clock.ts'
-
-const PROMISE_SETTLED = new Error('the work has completed')
+import { type Clock, systemClock, WAIT_ENDED } from './clock.ts'
 
 /** Resolves with the result of `work`, or with that of `late` after `ms`. The work itself is not cancelled. */
 export async function withTimeout<T, Late>(
@@ -13,7 +11,6 @@ export async function withTimeout<T, Late>(
   try {
     return await Promise.race([promise, clock.sleep(ms, waiting.signal).then(onTimeout)])
   } finally {
-    // A constant reason: without one, every abort creates an error with a stack.
-    waiting.abort(PROMISE_SETTLED)
+    waiting.abort(WAIT_ENDED)
   }
 }

@@ -89,7 +89,7 @@ export class Network {
   }
 
   isCut(left: string, right: string): boolean {
-    return this.#partitions.has(pair(left, right))
+    return this.#partitions.size > 0 && this.#partitions.has(pair(left, right))
   }
 
   /** How many messages did not arrive. */

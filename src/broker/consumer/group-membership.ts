@@ -1,4 +1,4 @@
-import type { Clock } from '../../common/clock.ts'
+import { type Clock, WAIT_ENDED } from '../../common/clock.ts'
 import { ErrorDeduplicator } from '../../common/logging/error-deduplicator.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { backoffMs } from '../../common/retry.ts'
@@ -292,7 +292,7 @@ class ClassicGroupMembership implements GroupMembership {
     try {
       await Promise.race([request, sessionEnd()])
     } finally {
-      settled.abort()
+      settled.abort(WAIT_ENDED)
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../common/clock.ts'
+import { type Clock, WAIT_ENDED } from '../../common/clock.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import type {
   Isolation,
@@ -35,8 +35,6 @@ const FETCH_WAIT_MS = 500
 const UNREAD_MS = 30_000
 /** Buffered fetches per partition: the one being consumed and the next one. */
 const AHEAD_MAX = 2
-/** A constant reason: without one, every abort creates an error with a stack. */
-const WAIT_ENDED = new Error('the wait has ended')
 
 export type LogReaderDependencies = {
   readonly backend: BrokerBackend

@@ -1,4 +1,4 @@
-import type { Clock } from '../../common/clock.ts'
+import { type Clock, WAIT_ENDED } from '../../common/clock.ts'
 import type { FetchedPartition, FetchRequest } from '../broker-backend.ts'
 import { BrokerError } from '../broker-error.ts'
 import { gapBatch } from '../record-batch/batch-header.ts'
@@ -109,7 +109,7 @@ export class Fetcher {
       const timer = new AbortController()
       const partitions = request.partitions.map((at) => this.#catalog.find(at.topic)?.partitions[at.partition])
       const done = () => {
-        timer.abort()
+        timer.abort(WAIT_ENDED)
         this.#waiting.delete(done)
         for (const partition of partitions) partition?.offChange(done)
         resolve()

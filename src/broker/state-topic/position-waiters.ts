@@ -1,4 +1,4 @@
-import type { Clock } from '../../common/clock.ts'
+import { type Clock, WAIT_ENDED } from '../../common/clock.ts'
 import type { Broker, Isolation, NewTopic, PartitionOffset } from '../broker.ts'
 import { topicPartitionKey } from '../topic-partition.ts'
 import { explainLate, lateError } from './state-topic-checks.ts'
@@ -29,9 +29,6 @@ type Waiter = {
   readonly resolve: () => void
   readonly reject: (error: Error) => void
 }
-
-/** A constant reason: without one, every abort creates an error with a stack. */
-const WAIT_ENDED = new Error('the wait has ended')
 
 /** Callers that wait until a view has reached offsets. */
 export class PositionWaiters {

@@ -1,5 +1,5 @@
 import { ClusterError } from '../../clients/kubernetes/cluster-error.ts'
-import type { Clock } from '../../common/clock.ts'
+import { type Clock, WAIT_ENDED } from '../../common/clock.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { type Fence, NotLeaderError, type Stoppable } from './leader-fence.ts'
 
@@ -244,7 +244,7 @@ export class LeaderElector {
     try {
       return await run(limit.signal)
     } finally {
-      done.abort()
+      done.abort(WAIT_ENDED)
     }
   }
 }

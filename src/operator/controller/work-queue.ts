@@ -1,4 +1,4 @@
-import type { Clock } from '../../common/clock.ts'
+import { type Clock, WAIT_ENDED } from '../../common/clock.ts'
 import { type Backoff, backoffMs } from '../../common/retry.ts'
 import { type ControllerMetrics, NO_METRICS, type QueueState } from './controller-metrics.ts'
 import { type Priority, PriorityQueue } from './priority-queue.ts'
@@ -133,7 +133,7 @@ export class WorkQueue<Key extends string> {
 
   shutDown(): void {
     this.#closed = true
-    this.#timer?.abort()
+    this.#timer?.abort(WAIT_ENDED)
     for (const resolve of this.#waitingGets.splice(0)) resolve(undefined)
   }
 
@@ -188,7 +188,7 @@ export class WorkQueue<Key extends string> {
 
   #setTimer(dueMs: number): void {
     if (dueMs >= this.#timerDueMs) return
-    this.#timer?.abort()
+    this.#timer?.abort(WAIT_ENDED)
     this.#timer = new AbortController()
     this.#timerDueMs = dueMs
     const waitMs = Math.max(DELAY_PRECISION_MS, dueMs - this.#clock.monotonicMs())

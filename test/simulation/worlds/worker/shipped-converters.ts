@@ -1,11 +1,11 @@
+import { exportedPlugins } from '../../../../src/plugins/import-plugins.ts'
+import { SHIPPED_MODULES } from '../../../../src/plugins/shipped-modules.ts'
 import type { Plugin } from '../../../../src/sdk/index.ts'
-import { SHIPPED } from '../../../support/shipped-plugins.ts'
 
-const USED = [
-  'org.apache.kafka.connect.storage.StringConverter',
-  'org.apache.kafka.connect.storage.SimpleHeaderConverter',
-]
+// The other modules take a second to load.
+const MODULES = ['converters/string', 'converters/simple-header/simple-header-converter']
 
-export function shippedConverters(): readonly Plugin[] {
-  return SHIPPED.filter((plugin) => USED.some((name) => plugin.class === name || plugin.aliases?.includes(name)))
-}
+const loading = MODULES.map(async (name) => exportedPlugins(await SHIPPED_MODULES[name]!()))
+
+/** The converters that the connectors of these histories use. */
+export const CONVERTERS: readonly Plugin[] = (await Promise.all(loading)).flat()
