@@ -10,7 +10,7 @@ import { checkDeliveries, checkOffsets } from './worker/delivery-promises.ts'
 import { ExternalSystem } from './worker/external-system.ts'
 import { recordingConnectors } from './worker/recording-connectors.ts'
 import { WorkerUser } from './worker/requests.ts'
-import { shippedConverters } from './worker/shipped-converters.ts'
+import { CONVERTERS } from './worker/shipped-converters.ts'
 import { WorkerMachine } from './worker/worker-machine.ts'
 import { carryOut, planWorker, type WorkerStep } from './worker/worker-steps.ts'
 
@@ -27,7 +27,7 @@ export const workerWorld: World = {
     const system = new ExternalSystem(simulation)
     const setup = steps.find((step) => step.do === 'setup') as Extract<WorkerStep, { do: 'setup' }> | undefined
     const { workers = 2, exactlyOnce = false, delayMs = 3_000 } = setup ?? {}
-    const plugins = [...shippedConverters(), ...recordingConnectors(system)]
+    const plugins = [...CONVERTERS, ...recordingConnectors(system)]
     const settings = settingsOf(exactlyOnce, delayMs)
     const machines = Array.from(
       { length: workers },
