@@ -194,6 +194,7 @@ describe('files', () => {
     const all = files(
       '*.{md,json,ts}',
       '.ci/*',
+      '.github/**/*.{yml,md}',
       '{src,test,scripts,docs,examples,charts,crds}/**/*.{ts,mjs,md,json,yaml}',
     )
     expect(all.filter((file) => machinePath.test(textOf(file)))).toEqual([])

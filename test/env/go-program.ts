@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import { binaryOf, buildGo, findGo, type GoProgram } from './go-toolchain.ts'
+import { KUBERNETES_MINOR, kubernetesProgram } from './kubernetes.ts'
 import type { Found, Part } from './part.ts'
+import { SUPPORTED_VERSIONS } from './supported-versions.ts'
 
 /** A program that tests run. */
 export type ProgramAddress = { readonly file: string }
@@ -23,26 +25,19 @@ export function goProgramPart(name: string, program: GoProgram, variable: string
   }
 }
 
+const [HELM_VERSION] = SUPPORTED_VERSIONS.helm.tested
 const HELM = 'helm.sh/helm/v3'
 /** Linker flags that set the Kubernetes version that Helm assumes when it renders or lints without a cluster. */
 const KUBERNETES = ['chartutil', 'lint/rules'].map(
-  (place) => `-X ${HELM}/pkg/${place}.k8sVersionMajor=1 -X ${HELM}/pkg/${place}.k8sVersionMinor=36`,
+  (place) => `-X ${HELM}/pkg/${place}.k8sVersionMajor=1 -X ${HELM}/pkg/${place}.k8sVersionMinor=${KUBERNETES_MINOR}`,
 )
 
 export const helm: GoProgram = {
   name: 'helm',
-  version: '3.22.0',
+  version: HELM_VERSION,
   module: 'helm',
   package: `${HELM}/cmd/helm`,
-  flags: [`-X ${HELM}/internal/version.version=v3.22.0`, ...KUBERNETES].join(' '),
+  flags: [`-X ${HELM}/internal/version.version=v${HELM_VERSION}`, ...KUBERNETES].join(' '),
 }
 
-export const kubectl: GoProgram = {
-  name: 'kubectl',
-  version: '1.36.3',
-  module: 'kubectl',
-  package: 'k8s.io/kubernetes/cmd/kubectl',
-  flags: ['gitVersion=v1.36.3', 'gitMajor=1', 'gitMinor=36']
-    .map((flag) => `-X k8s.io/component-base/version.${flag}`)
-    .join(' '),
-}
+export const kubectl: GoProgram = { ...kubernetesProgram('kubectl'), module: 'kubectl' }

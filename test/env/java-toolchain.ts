@@ -3,9 +3,10 @@ import { type ClassArchive, classArchive } from './class-archive.ts'
 import { cachedClasspath, resolveClasspath } from './jars.ts'
 import type { JavaRun, JavaWay } from './java.ts'
 import { type Command, run, startServer } from './process.ts'
+import { SUPPORTED_VERSIONS } from './supported-versions.ts'
 
-/** Minimum Java version of Kafka and Apicurio. */
-export const JAVA_MIN = 17
+/** Minimum Java version of Kafka, Apicurio and Java plugins. */
+export const JAVA_MIN = Number(SUPPORTED_VERSIONS.java.oldest)
 
 /** Runs Java programs with the Java of this machine, and jars that its Maven downloads from Maven Central. */
 export const javaOfMachine: JavaWay = {

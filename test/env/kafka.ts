@@ -4,10 +4,11 @@ import { createKafkaNode, type KafkaNode, type KafkaNodeOptions } from './kafka-
 import type { Part } from './part.ts'
 import type { Output } from './process.ts'
 import { removeDirectory } from './remove-directory.ts'
+import { SUPPORTED_VERSIONS } from './supported-versions.ts'
 import { partDirectory } from './workspace.ts'
 
-/** The supported versions, which `docs/kafka.md` states. Tests use the first one unless they name another. */
-export const KAFKA_VERSIONS = ['4.3.1', '4.4.0', '4.1.2', '4.0.2', '3.9.2', '3.3.2'] as const
+/** `docs/kafka.md` states them. Tests use the first one unless they name another. */
+export const KAFKA_VERSIONS = SUPPORTED_VERSIONS.kafka.tested
 export type KafkaVersion = (typeof KAFKA_VERSIONS)[number]
 
 export type KafkaAddress = { readonly bootstrap: string; readonly version: string }

@@ -7,15 +7,17 @@ import type { Found, Part } from './part.ts'
 import { freePort } from './ports.ts'
 import { type Server, startServer, untilReady } from './process.ts'
 import { removeDirectory } from './remove-directory.ts'
+import { SUPPORTED_VERSIONS } from './supported-versions.ts'
 import { partDirectory } from './workspace.ts'
 
-export const KUBERNETES_VERSION = '1.36.3'
+export const KUBERNETES_VERSION = SUPPORTED_VERSIONS.kubernetes.tested[0]
+export const KUBERNETES_MINOR = KUBERNETES_VERSION.split('.')[1]
 /** A directory with `etcd` and `kube-apiserver`; the variable name is that of envtest. */
 const VARIABLE = 'KUBEBUILDER_ASSETS'
 
 /** A program from the Kubernetes repository. */
 export function kubernetesProgram(name: string): GoProgram {
-  const version = [`gitVersion=v${KUBERNETES_VERSION}`, 'gitMajor=1', 'gitMinor=36']
+  const version = [`gitVersion=v${KUBERNETES_VERSION}`, 'gitMajor=1', `gitMinor=${KUBERNETES_MINOR}`]
   const flags = version.map((pair) => `-X k8s.io/component-base/version.${pair}`).join(' ')
   return { name, version: KUBERNETES_VERSION, module: 'kubernetes', package: `k8s.io/kubernetes/cmd/${name}`, flags }
 }
