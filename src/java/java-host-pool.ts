@@ -56,6 +56,7 @@ export class JavaHostPool {
   /** Created on first use, so that a worker without Java plugins creates no directory. */
   #directory: string | undefined
   #isClosed = false
+  #exits = 0
 
   constructor(options: JavaHostPoolOptions) {
     this.#options = options
@@ -72,6 +73,11 @@ export class JavaHostPool {
   /** The socket address of a location's host. A restarted host listens at the same address. */
   addressOf(location: JavaPluginLocation): HostAddress {
     return this.#slotOf(location).address
+  }
+
+  /** Number of JVMs that have ended although they were in use. */
+  get exits(): number {
+    return this.#exits
   }
 
   /** The addresses of the hosts that are in use. */
@@ -135,7 +141,11 @@ export class JavaHostPool {
       if (slot.current === running) slot.current = undefined
       this.#running.delete(running)
     }
-    host.then(({ ended }) => ended.then(forget), forget)
+    const countExit = () => {
+      if (running.leases > 0 && !this.#isClosed) this.#exits += 1
+      forget()
+    }
+    host.then(({ ended }) => ended.then(countExit), forget)
     return running
   }
 

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics } from 'prom-client'
 import type { Logger } from '../common/logging/logger.ts'
 import type { Metrics } from '../common/metrics-registry.ts'
+import { registerReadiness } from '../http/readiness-metrics.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 
 export type MonitoringOptions = {
@@ -16,6 +17,7 @@ export async function startMonitoring(
   probes: Pick<HttpServerOptions, 'isReady' | 'isHealthy'>,
 ): Promise<HttpServer> {
   collectDefaultMetrics({ register: metrics })
+  if (probes.isReady) registerReadiness(metrics, 'operator', probes.isReady)
   const json = ['application/json']
   const options = { listeners: [listener], logger, metrics, routes: () => undefined, consumes: json, produces: json }
   const server = await startHttpServer({ ...options, ...probes })

@@ -12,6 +12,7 @@ import { reloadCertificates } from '../http/certificate-reload.ts'
 import { DEFAULT_LIMITS, toHttpLimits } from '../http/limit-settings.ts'
 import type { PermissionPolicy } from '../http/permissions.ts'
 import { openPermissions } from '../http/permissions-file.ts'
+import { registerReadiness } from '../http/readiness-metrics.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 import { ROLES } from '../http/users.ts'
 import type { DekRegistry } from './dek/dek-registry.ts'
@@ -53,6 +54,7 @@ function leadershipOf({ leadership }: Registry): { readonly isLeader: boolean; r
 export async function serveRegistry(registry: Registry, options: ServeOptions): Promise<HttpServer> {
   const { settings, identity, logger, metrics, measurements, isReady, whyNotReady, dekRegistry, changes } = options
   const auditLog = await openAuditLog(settings, { program: 'registry', logger, metrics, describe: auditedAction })
+  if (metrics) registerReadiness(metrics, 'registry', isReady)
   const clientTls = instanceTls(settings)
   const serverTls = listenerTls(settings)
   const forwarder = new Forwarder({

@@ -25,6 +25,7 @@ import { hostAccess } from './host-access/host-access.ts'
 import { pluginLimits } from './isolation/plugins/plugin-limits.ts'
 import { ProcessPluginHost } from './isolation/plugins/process-plugin-host.ts'
 import { PeerClient } from './membership/peer-client.ts'
+import { registerJavaHostMetrics } from './observability/java-host-metrics.ts'
 import { LogLevels } from './observability/log-levels.ts'
 import { registerPluginMetrics } from './observability/plugin-metrics.ts'
 import { registerWorkerMetrics } from './observability/worker-metrics.ts'
@@ -188,6 +189,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       group: group.current,
     })
     registerPluginMetrics(metrics, async () => (await plugins.java?.metrics()) ?? [])
+    registerJavaHostMetrics(metrics, () => plugins.java?.exits ?? 0)
     const activity = settings.values['ui.enabled']
       ? startConnectorActivity({
           logger: root,

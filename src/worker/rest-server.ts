@@ -14,6 +14,7 @@ import type { Authentication } from '../http/authentication.ts'
 import { reloadCertificates } from '../http/certificate-reload.ts'
 import { toHttpLimits } from '../http/limit-settings.ts'
 import type { PermissionPolicy, Rights } from '../http/permissions.ts'
+import { registerReadiness } from '../http/readiness-metrics.ts'
 import { addResponseHeaders, parseHeaderRules } from '../http/response-headers.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 import type { PluginFault } from '../plugins/conflict-resolution.ts'
@@ -112,6 +113,7 @@ export async function startRestServer(parts: RestServerOptions): Promise<HttpSer
     if (tls) followed.push(reloadCertificates(server, tls, logger))
     return server
   }
+  registerReadiness(metrics, 'worker', routes.isReady)
   try {
     const server = await serve({
       ...crossOrigin(settings),

@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { JavaHostPool } from '../../src/java/java-host-pool.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-/** Stand-in for the `java` executable. On a request to stop, it creates the file `stopping`, and exits when the file `exit` exists. */
+/** Stand-in for the `java` executable, which writes the file `pid`. On a request to stop, it creates the file `stopping`, and exits when the file `exit` exists. */
 const FAKE_JAVA = `#!${process.execPath}
 const { existsSync, rmSync, writeFileSync } = require('node:fs')
 const [socket, directory] = process.argv.slice(-2)
@@ -20,6 +20,7 @@ process.stdin.on('data', (text) => {
     process.exit()
   }, 5)
 })
+writeFileSync(directory + '/pid', String(process.pid))
 writeFileSync(socket, '')
 console.log(JSON.stringify({ level: 'info', logger: 'dev.weir.host', message: 'listening' }))
 `
@@ -58,4 +59,18 @@ it('starts a JVM again only after the one before has removed its socket', { tags
   exit()
   await second
   expect(existsSync(socketPath)).toBe(true)
+})
+
+it('counts the JVMs that end while they are used, and no others', { tags: ['slow'] }, async () => {
+  const { pool, directory, exit } = openPool()
+  const location = { path: directory, jars: [] }
+  const unused = await pool.lease(location)
+  exit()
+  unused.release()
+  await unused.ended
+  expect(pool.exits).toBe(0)
+  const used = await pool.lease(location)
+  process.kill(Number(readFileSync(join(directory, 'pid'), 'utf8')), 'SIGKILL')
+  await used.ended
+  await vi.waitUntil(() => pool.exits === 1, { timeout: 25_000 })
 })

@@ -20,7 +20,7 @@ import type { TopicPolicies } from '../topic-access/topic-policies.ts'
 
 export type LoadedPluginHost = PluginHost &
   Pick<ProcessPluginHost, 'modules' | 'faults'> & {
-    readonly java?: Pick<ProcessPluginHost['java'], 'lease' | 'has' | 'setOffsetReader' | 'metrics'>
+    readonly java?: Pick<ProcessPluginHost['java'], 'lease' | 'has' | 'setOffsetReader' | 'metrics' | 'exits'>
     close(): Promise<void> | void
   }
 

@@ -139,6 +139,11 @@ export class JavaPluginHost {
     return readJavaMetrics(this.#hosts.addressesInUse)
   }
 
+  /** Number of JVMs that have ended although plugins used them. */
+  get exits(): number {
+    return this.#hosts.exits
+  }
+
   has(plugin: PluginName): boolean {
     return this.#find(plugin) !== undefined
   }
