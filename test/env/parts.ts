@@ -17,6 +17,7 @@ import type { AddressOf } from './part.ts'
 import { postgresPart } from './postgres.ts'
 import { postgres18Part } from './postgres-18.ts'
 import { preCommitPart } from './pre-commit.ts'
+import { prometheusPart } from './prometheus.ts'
 import { pyicebergPart } from './pyiceberg.ts'
 import { pythonClientsPart } from './python-clients.ts'
 import { pythonPart } from './python-packages.ts'
@@ -43,6 +44,7 @@ export const parts = {
   mariadb: mariadbPart('mariadb'),
   chromium: chromiumPart('chromium'),
   kubernetes: kubernetesPart('kubernetes'),
+  prometheus: prometheusPart('prometheus'),
   javaAvro: javaAvroPart('javaAvro'),
   javaPlugins: javaPluginsPart('javaPlugins'),
   javaHost: javaHostPart('javaHost'),

@@ -6,8 +6,9 @@ import { z } from 'zod'
 import { crdFiles } from '../../src/operator/crd-files.ts'
 import { registryConfigSchema, workerConfigSchema } from '../../src/operator/operator-configuration.ts'
 import { type RbacOptions, rbacOf } from '../../src/operator/rbac.ts'
+import { alertsTable, monitoringFiles } from './monitoring.ts'
 
-/** The generated files of the charts. Paths are relative to `charts`. */
+/** The generated files of the charts, and those beside them. Paths are relative to `charts`. */
 export function generatedFiles(): readonly { readonly path: string; readonly text: string }[] {
   return [
     // Escapes text that Helm would interpret as a template.
@@ -17,7 +18,9 @@ export function generatedFiles(): readonly { readonly path: string; readonly tex
     })),
     { path: 'weir/files/rbac.yaml', text: rightsText() },
     { path: 'weir/values.schema.json', text: schemaText() },
-    { path: 'weir/README.md', text: withTable(chartFile('weir/README.md'), valuesTable()) },
+    { path: 'weir/README.md', text: withTable('weir/README.md', VALUES, valuesTable()) },
+    { path: '../docs/alerts.md', text: withTable('../docs/alerts.md', RUNBOOK, alertsTable()) },
+    ...monitoringFiles(),
   ]
 }
 
@@ -152,9 +155,12 @@ function valuesTable(): string {
   return ['| Value | Takes | Default | Meaning |', '| --- | --- | --- | --- |', ...rows].join('\n')
 }
 
-const [BEGIN, END] = ['<!-- values: generated from values.yaml and values.schema.json -->', '<!-- /values -->']
+const VALUES = ['<!-- values: generated from values.yaml and values.schema.json -->', '<!-- /values -->'] as const
+const RUNBOOK = ['<!-- alerts: generated from the declarations in src -->', '<!-- /alerts -->'] as const
 
-function withTable(page: string, table: string): string {
-  const [head, tail] = [page.split(BEGIN)[0]!, page.split(END)[1]!]
-  return `${head}${BEGIN}\n${table}\n${END}${tail}`
+/** The page with a new table between two comments. */
+function withTable(path: string, [begin, end]: readonly [string, string], table: string): string {
+  const page = chartFile(path)
+  const [head, tail] = [page.split(begin)[0]!, page.split(end)[1]!]
+  return `${head}${begin}\n${table}\n${end}${tail}`
 }

@@ -43,7 +43,14 @@ export const DOC_PAGES = {
    * a Connector, `pod` the same from within the cluster.
    */
   cluster: {
-    pages: ['docs/install.md', 'docs/gitops.md', 'docs/operate.md', 'docs/operator.md', 'docs/secure.md'],
+    pages: [
+      'docs/install.md',
+      'docs/gitops.md',
+      'docs/operate.md',
+      'docs/alerts.md',
+      'docs/operator.md',
+      'docs/secure.md',
+    ],
     needs: ['helm', 'cluster', 'operator', 'pod'],
   },
   /** test/e2e/write-a-connector.test.ts: an empty directory with `weir` and `npm` on PATH. */
@@ -51,7 +58,7 @@ export const DOC_PAGES = {
 } as const satisfies Record<string, { readonly pages: readonly string[]; readonly needs: readonly string[] }>
 
 /** An optional marker and a fenced block, which may be indented as part of a list. */
-const BLOCK = /^( *)(?:<!-- ([\s\S]*?) -->\n\1)?```(\w*)\n([\s\S]*?)^\1```$/gm
+const BLOCK = /^( *)(?:<!-- ((?:(?!-->)[\s\S])*) -->\n\1)?```(\w*)\n([\s\S]*?)^\1```$/gm
 
 /** Languages of blocks that are neither commands nor used by them. */
 const UNMARKED_LANGUAGES = ['ts', 'mermaid']
