@@ -45,6 +45,7 @@ export const DOC_PAGES = {
   cluster: {
     pages: [
       'docs/install.md',
+      'charts/weir/README.md',
       'docs/gitops.md',
       'docs/operate.md',
       'docs/alerts.md',
