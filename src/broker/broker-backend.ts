@@ -11,7 +11,7 @@ import type {
   ProducerIdentity,
   TopicPartition,
 } from './broker.ts'
-import type { BrokerErrorData } from './broker-error.ts'
+import type { AccessRight, BrokerErrorData, RightState } from './broker-error.ts'
 import type { TopicConfigValues } from './topic-description.ts'
 
 /**
@@ -26,6 +26,9 @@ import type { TopicConfigValues } from './topic-description.ts'
  */
 export interface BrokerBackend {
   clusterId(): Promise<string>
+
+  /** Whether this client has each of these rights, in their order. Changes nothing. */
+  checkRights(request: { readonly rights: readonly AccessRight[] }): Promise<readonly RightState[]>
 
   /**
    * Without `topics`: all topics that this client may describe. `fresh` bypasses cached metadata. Unknown topics are

@@ -64,6 +64,7 @@ export function createBrokerClient(backend: BrokerBackend, options: BrokerClient
     newProducerIdentity: (transactionalId) =>
       backend.initProducer(transactionalId === undefined ? {} : { transactionalId }),
     hasTransactionalId: (transactionalId) => backend.hasTransactionalId({ transactionalId }),
+    checkRights: (rights) => backend.checkRights({ rights }),
     reader: (readerOptions) => reader(readerOptions),
     consumer: (consumerOptions) =>
       owned((onClose) =>

@@ -63,6 +63,9 @@ export type AccessRight = {
   readonly resourceName?: string | undefined
 }
 
+/** What brokers say of a right: `unknown` where they do not tell this client, or tell nobody. */
+export type RightState = 'granted' | 'missing' | 'unknown'
+
 /** For example `WRITE on topic orders`. */
 export function formatRight({ operation, resourceType, resourceName }: AccessRight): string {
   const name = resourceName === undefined ? '' : ` ${resourceName}`

@@ -1,5 +1,5 @@
 import type { BrokerAddress } from './broker-address.ts'
-import type { BrokerError } from './broker-error.ts'
+import type { AccessRight, BrokerError, RightState } from './broker-error.ts'
 import type { NewTopic, TopicConfigValues, TopicDescription } from './topic-description.ts'
 import type { PartitionOffset, StartPoint, TopicPartition } from './topic-partition.ts'
 
@@ -30,6 +30,8 @@ export interface Broker {
    * for `transactional.id.expiration.ms`, the embedded broker without limit. Undefined when the broker cannot tell.
    */
   hasTransactionalId(id: string): Promise<boolean | undefined>
+  /** Whether this client has each of these rights, in their order. It changes nothing: brokers list the permitted operations. */
+  checkRights(rights: readonly AccessRight[]): Promise<readonly RightState[]>
   /** Reads partitions without a consumer group. */
   reader(options?: PartitionReaderOptions): PartitionReader
   /** Reads topics as a member of a consumer group. */

@@ -22,6 +22,9 @@ export const PROGRAM_HELP = `  --config FILE           a .properties file with s
   --grace-period SECONDS  time to stop after SIGTERM or Ctrl-C before the process is killed; default 25
   --help`
 
+/** The default `group.id` of the worker in the process of an operator or of `weir up`. */
+export const STACK_GROUP_ID = 'weir-up'
+
 type SettingFlags = { readonly config?: string | undefined; readonly set?: string[] | undefined }
 
 /** The settings of `--config`, of the environment and of `--set`. */

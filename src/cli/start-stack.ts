@@ -20,6 +20,7 @@ import { type RegistrySettings, registrySettings } from '../registry/settings.ts
 import { startWorker, type WorkerDependencies } from '../worker/main.ts'
 import { workerSettings } from '../worker/settings.ts'
 import { UsageError } from './command.ts'
+import { STACK_GROUP_ID } from './program-options.ts'
 
 export type StackOptions = {
   readonly cluster: ClusterAddress
@@ -161,7 +162,7 @@ function settingsFromDefaults(settings: Readonly<Record<string, string>>): reado
 function workerDefaults(port: number, registryUrl: string): Readonly<Record<string, string>> {
   return {
     listeners: `http://127.0.0.1:${port}`,
-    'group.id': 'weir-up',
+    'group.id': STACK_GROUP_ID,
     'offset.flush.interval.ms': '1000',
     'key.converter': 'StringConverter',
     'value.converter': 'AvroConverter',

@@ -3,6 +3,7 @@ import type { Broker } from '../../src/broker/broker.ts'
 import { describeConcurrently } from '../support/concurrent-tests.ts'
 import { describeGroups } from './broker-groups.ts'
 import { describeLog } from './broker-log.ts'
+import { describeRights } from './broker-rights.ts'
 import { describeState } from './broker-state.ts'
 import { describeStaticMembers } from './broker-static.ts'
 import { describeTransactions } from './broker-transactions.ts'
@@ -18,6 +19,7 @@ export function describeBroker(backendName: string, open: OpenBroker, options?: 
     describeGroups(open)
     describeStaticMembers(open)
     describeState(open)
+    describeRights(open)
   }
   describeConcurrently(`the log on ${backendName}`, define, options)
 }

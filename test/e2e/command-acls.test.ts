@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
 import { formatRight } from '../../src/broker/broker-error.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
+import { type DeclaredAcl, PROGRAM_ACLS } from '../../src/cli/doctor/program-acls.ts'
 import { backUpTopic, restoreTopic } from '../../src/cli/topics/topic-backup.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { readToEnd } from '../../src/dead-letters/read-to-end.ts'
@@ -11,7 +12,6 @@ import { describeOn, real } from '../env/real.ts'
 import { removeDirectory } from '../env/remove-directory.ts'
 import { partDirectory } from '../env/workspace.ts'
 import { type KafkaWithAcls, loginOf, startKafkaWithAcls } from '../support/acls.ts'
-import { type DeclaredAcl, PROGRAM_ACLS } from '../support/program-acls.ts'
 
 const kafka = await real('kafka')
 const logger = silentLogger()

@@ -14,6 +14,7 @@ type Response =
 
 const CALLS: Readonly<Record<Call, true>> = {
   clusterId: true,
+  checkRights: true,
   metadata: true,
   topicId: true,
   createTopic: true,

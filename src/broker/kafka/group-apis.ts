@@ -3,6 +3,7 @@ import type { BackendRequest, JoinResult } from '../broker-backend.ts'
 import { byTopic, type ProtocolReader, readTopics, writeTopics } from '../protocol-primitives.ts'
 import type { KafkaApi } from './kafka-api.ts'
 import { MEMBER_ID_REQUIRED } from './kafka-error.ts'
+import type { ResponseErrors } from './response-errors.ts'
 
 /** APIs of groups and their committed offsets. */
 
@@ -218,25 +219,44 @@ export const describeGroupsApi: KafkaApi<BackendRequest<'describeGroup'>, GroupD
   write: (writer, { groupId }) => writer.array([groupId], (id) => writer.string(id)).bool(false),
   read: (reader, errors) => {
     reader.int32()
-    const [group] = reader.array(() => {
-      errors.check(reader.int16(), 'describing the group')
-      return {
-        groupId: reader.string(),
-        state: STATES[reader.string()] ?? ('dead' as const),
-        protocolType: reader.string(),
-        protocol: reader.string(),
-        members: reader.array(() => ({
-          memberId: reader.string(),
-          ...readInstance(reader),
-          clientId: reader.string(),
-          clientHost: reader.string(),
-          metadata: reader.data(),
-          assignment: reader.data(),
-        })),
-      }
-    })
+    const [group] = reader.array(() => readGroup(reader, errors))
     return group ?? { groupId: '', state: 'dead', protocolType: '', protocol: '', members: [] }
   },
+}
+
+/** The operations on a group that this client may perform, for `check-rights.ts`. */
+export const groupOperationsApi: KafkaApi<BackendRequest<'describeGroup'>, number> = {
+  key: 15,
+  name: 'DescribeGroups',
+  version: 4,
+  rights: ({ groupId }) => ({ group: ['DESCRIBE', groupId] }),
+  write: (writer, { groupId }) => writer.array([groupId], (id) => writer.string(id)).bool(true),
+  read: (reader, errors) => {
+    reader.int32()
+    const [operations = 0] = reader.array(() => {
+      readGroup(reader, errors)
+      return reader.int32()
+    })
+    return operations
+  },
+}
+
+function readGroup(reader: ProtocolReader, errors: ResponseErrors): GroupDescription {
+  errors.check(reader.int16(), 'describing the group')
+  return {
+    groupId: reader.string(),
+    state: STATES[reader.string()] ?? 'dead',
+    protocolType: reader.string(),
+    protocol: reader.string(),
+    members: reader.array(() => ({
+      memberId: reader.string(),
+      ...readInstance(reader),
+      clientId: reader.string(),
+      clientHost: reader.string(),
+      metadata: reader.data(),
+      assignment: reader.data(),
+    })),
+  }
 }
 
 export const offsetDeleteApi: KafkaApi<BackendRequest<'deleteGroupOffsets'>, void> = {

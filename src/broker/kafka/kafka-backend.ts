@@ -6,6 +6,7 @@ import { BrokerError } from '../broker-error.ts'
 import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
 import type { ClientDefaults } from '../client-settings.ts'
 import * as admin from './admin-apis.ts'
+import { checkRights } from './check-rights.ts'
 import { readClientConfig } from './client-config.ts'
 import * as group from './group-apis.ts'
 import * as identity from './identity-apis.ts'
@@ -85,6 +86,13 @@ export function createBackend(cluster: KafkaCluster, clusterId: string, logger: 
   let transactionVersion = 0
   return {
     clusterId: async () => clusterId,
+    checkRights: ({ rights }) =>
+      checkRights(rights, {
+        metadata: (topics) => whereSupported(cluster.onAnyNode(log.metadataOperationsApi, topics)),
+        group: (groupId) => whereSupported(onGroup(group.groupOperationsApi, { groupId })),
+        transactionalId: (transactionalId) =>
+          whereSupported(onTransaction(identity.describeTransactionsApi, { transactionalId })),
+      }),
 
     metadata: (request) => topicMetadata(cluster, request),
     topicId: ({ topic }) => whereSupported(cluster.onAnyNode(identity.topicIdApi, topic)),

@@ -107,6 +107,40 @@ export const metadataApi: KafkaApi<readonly string[] | undefined, ClusterMetadat
   },
 }
 
+/** The operations on the cluster and on topics that this client may perform, for `check-rights.ts`. */
+export type MetadataOperations = {
+  readonly cluster: number
+  readonly topics: readonly { readonly topic: string; readonly isHidden: boolean; readonly operations: number }[]
+}
+
+export const metadataOperationsApi: KafkaApi<readonly string[], MetadataOperations> = {
+  key: 3,
+  name: 'Metadata',
+  version: 8,
+  rights: () => ({ topic: 'DESCRIBE' }),
+  write: (writer, topics) =>
+    writer
+      .array(topics, (topic) => writer.string(topic))
+      // Do not create topics; include the operations on the cluster and on topics.
+      .bool(false)
+      .bool(true)
+      .bool(true),
+  read: (reader, errors, version) => {
+    reader.int32()
+    reader.array(() => [reader.int32(), reader.string(), reader.int32(), reader.nullableString()])
+    reader.nullableString()
+    reader.int32()
+    const topics = reader.array(() => {
+      const error = errors.find(reader.int16(), 'operations on a topic')
+      const topic = reader.string()
+      reader.bool()
+      readPartitions(reader, version)
+      return { topic, isHidden: error?.code === 'not_authorized', operations: reader.int32() }
+    })
+    return { topics, cluster: reader.int32() }
+  },
+}
+
 function readPartitions(reader: ProtocolReader, version: number): TopicMetadata['partitions'] {
   return reader.array(() => {
     reader.int16()

@@ -1,19 +1,22 @@
 import type { Broker } from '../../broker/broker.ts'
+import type { BrokerAddress } from '../../broker/broker-address.ts'
 import { openBroker } from '../../broker/open-broker.ts'
 import { systemClock } from '../../common/clock.ts'
 import { messageOf } from '../../common/errors.ts'
 import { silentLogger } from '../../common/logging/logger.ts'
 import { packageVersion } from '../../common/package-version.ts'
 import { type Command, parseArguments, UsageError } from '../command.ts'
-import { type CheckedTopic, checkStateTopics } from '../doctor/check-broker.ts'
+import { checkStateTopics } from '../doctor/check-broker.ts'
 import { checkDisk, freeSpaceOf } from '../doctor/check-disk.ts'
+import { checkProgramRights } from '../doctor/check-program-rights.ts'
 import { checkRuntime } from '../doctor/check-runtime.ts'
+import type { CheckedProgram } from '../doctor/checked-program.ts'
 import { type DoctorFinding, doctorText } from '../doctor/doctor-finding.ts'
-import { PROGRAM_OPTIONS, readProgramSettings } from '../program-options.ts'
+import { clientTarget, type KafkaTarget, namesBroker, programTarget, stackTarget } from '../doctor/kafka-target.ts'
+import { PROGRAM_OPTIONS } from '../program-options.ts'
 import type { RunningStack } from '../running-stack.ts'
 import { CONNECTION_HELP, CONNECTION_OPTIONS, endpointOf } from '../runtime-connection.ts'
 import { nearestStack, stackOf } from '../target.ts'
-import { commandBroker } from '../with-broker.ts'
 
 const OPTIONS = {
   ...CONNECTION_OPTIONS,
@@ -23,38 +26,34 @@ const OPTIONS = {
   data: PROGRAM_OPTIONS.data,
   worker: { type: 'string' },
   registry: { type: 'string' },
+  program: { type: 'string' },
   output: { type: 'string', short: 'o', default: 'text' },
 } as const
 type Values = ReturnType<typeof parseArguments<typeof OPTIONS>>['values']
 
-/** The topics in which programs keep their state, by the settings that name them and their defaults. */
-const STATE_TOPICS: readonly CheckedTopic[] = [
-  { program: 'registry', setting: 'brokerstore.topic', name: '_schemas' },
-  { program: 'worker', setting: 'config.storage.topic', name: 'connect-configs' },
-  { program: 'worker', setting: 'offset.storage.topic', name: 'connect-offsets' },
-  { program: 'worker', setting: 'status.storage.topic', name: 'connect-status' },
-]
-
 export const doctorCommand: Command = {
-  help: `usage: weir doctor [--worker URL] [--registry URL] [--bootstrap HOST:PORT,… | --data DIR] [--config FILE]
+  help: `usage: weir doctor [--worker URL] [--registry URL] [--bootstrap HOST:PORT,… | --data DIR] [--program NAME] [--config FILE]
 
 Checks what connectors and schemas depend on, and says what to do: the version of Node.js and of the running programs; that
-the broker responds and the topics of the programs may be read and are compacted; that registry and worker respond and use the same
-Kafka cluster; failed connectors; clocks; certificates that expire; disk space for an embedded broker. It writes nothing. Without options it
-checks the running weir up of this directory.
+the broker responds and the topics of the programs may be read and are compacted; that Kafka's ACLs permit the client what the programs
+need, and the command that grants what is missing; that registry and worker respond and use the same Kafka cluster; failed connectors;
+clocks; certificates that expire; disk space for an embedded broker. It writes nothing. Without options it checks the running weir up of
+this directory.
 
   --worker URL            a worker
   --registry URL          a registry
   --bootstrap HOST:PORT,… Kafka brokers
   --data DIR              the data of a running weir up
-  --config FILE           settings of the Kafka client, and of programs that have other topics (.properties); --set KEY=VALUE
-                          sets one
+  --program NAME          the program whose settings are given: registry, worker, or operator (both in one process, as in weir
+                          up); default: those of Kafka's clients, and the topics and rights of a registry and a worker are checked
+  --config FILE           settings of that program, which also name its brokers and its user (.properties); --set KEY=VALUE sets one
   -o, --output FORMAT     text or json; default: text
 ${CONNECTION_HELP}
 
 Exit codes: 0 no problems, 1 a problem, 2 wrong usage.
 
   weir doctor
+  weir doctor --program worker --config worker.properties
   weir doctor --bootstrap 127.0.0.1:9092 --worker http://127.0.0.1:8083 -o json`,
 
   async run(args) {
@@ -74,9 +73,14 @@ Exit codes: 0 no problems, 1 a problem, 2 wrong usage.
 async function examine(values: Values): Promise<readonly DoctorFinding[]> {
   const stack = checkedStack(values)
   const urls = { worker: values.worker ?? stack?.workerUrl, registry: values.registry ?? stack?.registryUrl }
-  const hasBroker = stack !== undefined || values.bootstrap !== undefined
+  const kafka =
+    stack !== undefined
+      ? stackTarget(values)
+      : values.program !== undefined
+        ? await programTarget(values)
+        : clientTarget(values)
   const [{ clusterId, findings: broker }, worker, registry] = await Promise.all([
-    hasBroker ? examineBroker(values) : { clusterId: undefined, findings: [] },
+    kafka ? examineBroker(kafka) : { clusterId: undefined, findings: [] },
     urls.worker && checkRuntime('worker', endpointOf('--worker', urls.worker, values), systemClock),
     urls.registry && checkRuntime('registry', endpointOf('--registry', urls.registry, values), systemClock),
   ])
@@ -92,10 +96,13 @@ async function examine(values: Values): Promise<readonly DoctorFinding[]> {
 }
 
 /** The running `weir up`, unless options name everything. Throws a `UsageError` when there is nothing to check. */
-function checkedStack({ worker, registry, bootstrap, data }: Values): RunningStack | undefined {
+function checkedStack(values: Values): RunningStack | undefined {
+  const { worker, registry, data, program } = values
+  if (data !== undefined && program !== undefined)
+    throw new UsageError('--data names a running weir up, and --program another program: give one of them')
   if (data !== undefined) return stackOf(data, `weir data verify ${data} checks data that no program uses`)
-  if (worker !== undefined || registry !== undefined || bootstrap !== undefined) return undefined
-  return nearestStack('give --worker URL, --registry URL or --bootstrap HOST:PORT')
+  if ([worker, registry, program].some((given) => given !== undefined) || namesBroker(values)) return undefined
+  return nearestStack('give --worker URL, --registry URL, --bootstrap HOST:PORT or --program NAME --config FILE')
 }
 
 function versionsOf(stack: RunningStack | undefined): readonly DoctorFinding[] {
@@ -121,8 +128,7 @@ function otherCluster(worker: string | undefined, broker: string): DoctorFinding
   }
 }
 
-async function examineBroker(values: Values) {
-  const { address } = commandBroker(values)
+async function examineBroker({ address, programs }: KafkaTarget) {
   let broker: Broker | undefined
   try {
     broker = await openBroker(address, { logger: silentLogger() })
@@ -133,9 +139,8 @@ async function examineBroker(values: Values) {
       verdict: 'ok',
       message: `${name} responds, cluster ${clusterId}`,
     }
-    const settings = new Map(readProgramSettings(values).map(({ key, value }) => [key, value]))
-    const topics = STATE_TOPICS.map((topic) => ({ ...topic, name: settings.get(topic.setting) ?? topic.name }))
-    return { clusterId, findings: [responds, ...(await checkStateTopics(broker, topics))] }
+    const of = await Promise.all(programs.map((program) => examineProgram(broker!, address, program)))
+    return { clusterId, findings: [responds, ...of.flat()] }
   } catch (error) {
     const remedy =
       'check that the brokers run and that address, TLS and login are right; docs/kafka.md has the settings of each service'
@@ -146,4 +151,14 @@ async function examineBroker(values: Values) {
   } finally {
     await broker?.close()
   }
+}
+
+/** Only Kafka restricts clients by ACLs. */
+async function examineProgram(broker: Broker, address: BrokerAddress, program: CheckedProgram) {
+  const { findings, deniedTopics } =
+    address.kind === 'kafka'
+      ? await checkProgramRights(broker, program, address.config)
+      : { findings: [], deniedTopics: new Set() }
+  const topics = program.topics.filter(({ name }) => !deniedTopics.has(name))
+  return [...findings, ...(await checkStateTopics(broker, topics))]
 }

@@ -1,8 +1,7 @@
-import { formatRight } from '../../src/broker/broker-error.ts'
-import type { Acl } from './acls.ts'
+import type { AccessRight } from '../../broker/broker-error.ts'
 
 /** An ACL that a program needs, with the default name of the resource. */
-export type DeclaredAcl = Acl & {
+export type DeclaredAcl = AccessRight & {
   /** The setting that names the resource, or what else its name follows from. */
   readonly from: string
   readonly purpose: string
@@ -10,7 +9,7 @@ export type DeclaredAcl = Acl & {
   readonly without?: string
 }
 
-export type ProgramAcls = {
+type ProgramAcls = {
   readonly program: string
   /** A sentence or two about when the program needs them. */
   readonly note?: string
@@ -37,7 +36,10 @@ const taskId = {
 const ITS_TOPIC = 'the topic has to exist'
 const NO_KEYS = 'the DEK registry responds with 503 and names the right; schemas are served and registered'
 
-/** The only list of the ACLs of Weir's programs. `docs/acls.md` shows it, and tests run the programs with exactly these. */
+/**
+ * The only list of the ACLs of Weir's programs. `docs/acls.md` shows it, `weir doctor` compares it with the rights of a client, and tests run
+ * the programs with exactly these.
+ */
 export const PROGRAM_ACLS: readonly ProgramAcls[] = [
   {
     program: 'registry',
@@ -212,32 +214,3 @@ function workerTopic(kind: string, resourceName: string, content: string): reado
     },
   ]
 }
-
-/** The tables of `docs/acls.md`. */
-export function programAclsPage(): string {
-  const sections = PROGRAM_ACLS.map(({ program, note, acls }) => {
-    const rows = acls.map((acl) => {
-      const resource = `${acl.resourceType} \`${acl.resourceName ?? 'kafka-cluster'}\`${acl.prefixed ? ' (prefix)' : ''}`
-      return `| ${acl.operation} | ${resource} | ${acl.from} | ${acl.purpose} | ${acl.without ?? 'does not work'} |`
-    })
-    const table = acls.length === 0 ? [] : [HEAD, LINE, ...rows, '']
-    return [`## ${program}`, '', ...(note === undefined ? [] : [note, '']), ...table].join('\n')
-  })
-  return `${INTRODUCTION}\n${sections.join('\n')}`
-}
-
-const HEAD = '| operation | resource | named by | what for | without it |'
-const LINE = '| --- | --- | --- | --- | --- |'
-const INTRODUCTION = `# ACLs of Kafka
-
-The rights that each program needs if the brokers authorize clients. Generated from \`test/support/program-acls.ts\`; tests run each program
-with exactly these ACLs, and with each one removed in turn.
-
-- A program that lacks a right names it in the log, once, and in the response to the request that needs it. A message ends
-  with what is missing: the client needs ${formatRight({ operation: 'WRITE', resourceType: 'topic', resourceName: '_schemas' })}.
-- READ, WRITE, DELETE and ALTER imply DESCRIBE, and ALTER_CONFIGS implies DESCRIBE_CONFIGS. A right on a prefix or on \`*\` includes that on
-  each name.
-- CREATE on a topic may be replaced by CREATE on the cluster. A producer without transactions needs no IDEMPOTENT_WRITE if its client has
-  WRITE on any topic (Kafka 3.0 or later).
-- Names are those of the default settings.
-`
