@@ -66,6 +66,11 @@ export function parseVerb<const Verb extends string>(
   throw new UsageError(`unknown command 'weir ${command} ${word}'; ${orMeant(word, verbs, `expected ${usage}`)}`)
 }
 
+/** Throws a `UsageError` for arguments after those that a command takes. `usage`: what is expected. */
+export function expectNoMore([surplus]: readonly string[], usage: string): void {
+  if (surplus !== undefined) throw new UsageError(`'${surplus}' is unexpected: expected ${usage}`)
+}
+
 /** 0 means any free port. */
 export function parsePort(option: string, text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN

@@ -3,7 +3,7 @@ import { type DeadLetterRecord, parseDeadLetter } from '../../dead-letters/dead-
 import { readToEnd } from '../../dead-letters/read-to-end.ts'
 import { replayDeadLetters, replayGroupOf } from '../../dead-letters/replay.ts'
 import { recordTopicAccess } from '../../worker/main.ts'
-import { type Command, type ExitCode, parseArguments, parseVerb, UsageError } from '../command.ts'
+import { type Command, type ExitCode, expectNoMore, parseArguments, parseVerb, UsageError } from '../command.ts'
 import { deadLetterJson, formatDeadLetter } from '../dead-letters/format-dead-letter.ts'
 import { PROGRAM_OPTIONS, readProgramSettings } from '../program-options.ts'
 import { printableText } from '../terminal/printable-text.ts'
@@ -48,7 +48,8 @@ the broker does not respond.
     const [word, topic, ...more] = positionals
     const usage = 'weir dlq show TOPIC or weir dlq replay TOPIC'
     const verb = parseVerb('dlq', word, ['show', 'replay'], usage)
-    if (topic === undefined || more.length > 0) throw new UsageError(`expected ${usage}`)
+    expectNoMore(more, usage)
+    if (topic === undefined) throw new UsageError(`expected ${usage}`)
     return withBroker(values, { createsData: false }, async (broker) => {
       if (!(await broker.topics.describe(topic))) return printError(`topic '${topic}' does not exist`)
       return verb === 'show' ? show(broker, topic, values) : replayAll(broker, topic, values)

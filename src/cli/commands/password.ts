@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { hashPassword } from '../../http/password-hash.ts'
 import { ROLES } from '../../http/users.ts'
-import { type Command, parseArguments, UsageError } from '../command.ts'
+import { type Command, expectNoMore, parseArguments, UsageError } from '../command.ts'
 
 export const passwordCommand: Command = {
   help: `usage: weir password NAME ROLE
@@ -17,7 +17,8 @@ one of ${ROLES.join(', ')}; each role includes the privileges of the ones before
   async run(args) {
     const { positionals } = parseArguments(args, { help: { type: 'boolean', short: 'h' } })
     const [name, role, ...more] = positionals
-    if (name === undefined || role === undefined || more.length > 0) throw new UsageError('expected NAME and ROLE')
+    expectNoMore(more, 'NAME and ROLE')
+    if (name === undefined || role === undefined) throw new UsageError('expected NAME and ROLE')
     if (!/^[^\s:#][^:]*$/.test(name)) {
       throw new UsageError(
         `'${name}' is not a valid name: expected one without ':' and '#' that does not begin with a blank`,

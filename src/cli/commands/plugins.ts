@@ -10,7 +10,15 @@ import { type CatalogEntry, listedName, pluginNames } from '../../plugins/plugin
 import type { PluginDescriptor } from '../../plugins/plugin-descriptor.ts'
 import { renderReference } from '../../sdk/index.ts'
 import { type LoadedPlugins, loadPlugins } from '../../worker/main.ts'
-import { type Command, type ExitCode, orMeant, parseArguments, parseVerb, UsageError } from '../command.ts'
+import {
+  type Command,
+  type ExitCode,
+  expectNoMore,
+  orMeant,
+  parseArguments,
+  parseVerb,
+  UsageError,
+} from '../command.ts'
 import { installJavaPlugins } from '../plugins/install-java-plugins.ts'
 import { SCAFFOLD_KINDS, type ScaffoldKind, scaffoldPlugin } from '../plugins/plugin-scaffold.ts'
 import { formatColumns } from '../terminal/columns.ts'
@@ -58,8 +66,8 @@ Exit codes: 0 done, 1 a plugin does not exist or cannot be loaded or installed, 
     const usage = 'weir plugins list, describe NAME, install GROUP:ARTIFACT:VERSION or new NAME'
     const verb = parseVerb('plugins', word, ['list', 'describe', 'install', 'new'], usage)
     if (verb === 'install' && name !== undefined) return install([name, ...more], values)
-    if (more.length > 0) throw new UsageError(`weir plugins ${verb} takes one name: '${more[0]}' is unexpected`)
-    if (verb === 'list' && name === undefined) return list(await load(values), values.json === true)
+    expectNoMore(verb === 'list' ? positionals.slice(1) : more, usage)
+    if (verb === 'list') return list(await load(values), values.json === true)
     if (verb === 'describe' && name !== undefined) return describe(name, await load(values))
     if (verb === 'new' && name !== undefined) return create(name, kindOf(values.kind))
     throw new UsageError(`expected ${usage}`)
@@ -107,10 +115,13 @@ function list({ catalog, faults }: LoadedPlugins, isJson: boolean): ExitCode {
   const entries = catalog.list()
   if (isJson) print(JSON.stringify({ plugins: entries, faults }, null, 2))
   else print(formatColumns(entries.map((entry) => [entry.type, entry.class, entry.version, originOf(entry)])))
-  for (const { file, reason, isWarning } of faults) {
-    process.stderr.write(`${isWarning ? 'warning: ' : ''}${file}: ${reason}\n`)
-  }
+  printFaults(faults)
   return faults.every(({ isWarning }) => isWarning) ? 0 : 1
+}
+
+function printFaults(faults: LoadedPlugins['faults']): void {
+  for (const { file, reason, isWarning } of faults)
+    process.stderr.write(`${isWarning ? 'warning: ' : ''}${file}: ${reason}\n`)
 }
 
 /** Where a plugin was installed, and which shipped one it replaces. */
@@ -119,7 +130,7 @@ function originOf({ location, replaces }: CatalogEntry): string {
   return replaces === undefined ? location : `${location} (instead of the shipped ${replaces})`
 }
 
-function describe(name: string, { catalog }: LoadedPlugins): ExitCode {
+function describe(name: string, { catalog, faults }: LoadedPlugins): ExitCode {
   const all = catalog.list().flatMap((entry): readonly PluginDescriptor[] => {
     const plugin = catalog.find(entry.type, entry.class)
     return plugin === undefined ? [] : [plugin]
@@ -129,7 +140,9 @@ function describe(name: string, { catalog }: LoadedPlugins): ExitCode {
   if (plugin === undefined) {
     const names = all.flatMap((one) => [bareName(one), ...pluginNames(one)]).filter((known) => known !== undefined)
     const hint = orMeant(name, names, 'weir plugins list shows all plugins')
-    process.stderr.write(`plugin '${printableText(name)}' not found: ${hint}\n`)
+    // It may be in a file that cannot be loaded.
+    printFaults(faults)
+    process.stderr.write(`weir: plugin '${printableText(name)}' not found: ${hint}\n`)
     return 1
   }
   const variants = others.filter((other) => other.kind === plugin.kind && bareName(other) === bareName(plugin))

@@ -8,7 +8,7 @@ import { brokerSettings, environmentSettings, registrySettings } from '../../reg
 import { resolveSettings } from '../../worker/main.ts'
 import { workerEnvironmentSettings } from '../../worker/settings.ts'
 import { kafkaClientSettings, resolveBrokerAddress } from '../broker-flags.ts'
-import { type Command, parseArguments, parseVerb, UsageError } from '../command.ts'
+import { type Command, expectNoMore, parseArguments, parseVerb, UsageError } from '../command.ts'
 import { readProgramSettings } from '../program-options.ts'
 import { CONNECTION_HELP, CONNECTION_OPTIONS, endpointOf, tlsOptions } from '../runtime-connection.ts'
 import { readWorkerGroup } from '../takeover/read-worker-group.ts'
@@ -82,7 +82,7 @@ function parse([word, kind, ...more]: readonly string[], { output, worker, user 
   const usage = 'weir takeover status or plan, and worker or registry: weir takeover status worker'
   const verb = parseVerb('takeover', word, ['status', 'plan'], usage)
   const program = parseVerb(`takeover ${verb}`, kind, ['worker', 'registry'], usage)
-  if (more.length > 0) throw new UsageError(`expected ${usage}`)
+  expectNoMore(more, usage)
   if (output !== 'text' && output !== 'json') throw new UsageError(`--output ${output}: expected text or json`)
   if (worker !== undefined && program === 'registry') throw new UsageError('--worker applies to workers only')
   if (user !== undefined && worker === undefined) {

@@ -2,7 +2,15 @@ import { createRegistryClient } from '../../clients/registry-client.ts'
 import { counted } from '../../common/counted.ts'
 import { messageOf, UserError } from '../../common/errors.ts'
 import { RecordDecoder } from '../../records/record-decoder.ts'
-import { type Command, type ExitCode, parseArguments, parseVerb, UsageError, wholeNumber } from '../command.ts'
+import {
+  type Command,
+  type ExitCode,
+  expectNoMore,
+  parseArguments,
+  parseVerb,
+  UsageError,
+  wholeNumber,
+} from '../command.ts'
 import { waitForStopSignal } from '../process/stop-signal.ts'
 import { PROGRAM_OPTIONS } from '../program-options.ts'
 import { CONNECTION_HELP, CONNECTION_OPTIONS, endpointOf } from '../runtime-connection.ts'
@@ -73,11 +81,11 @@ Exit codes: 0 done, 1 the topic or the file is not as it must be, 2 wrong usage,
     const [word, topic, ...more] = positionals
     const usage = 'weir topic peek TOPIC, weir topic backup TOPIC --to FILE, or weir topic restore TOPIC --from FILE'
     const verb = parseVerb('topic', word, ['peek', 'backup', 'restore'], usage)
-    if (verb === 'peek') return peek(topic, more, values)
+    expectNoMore(more, usage)
+    if (verb === 'peek') return peek(topic, values)
     const path = verb === 'backup' ? values.to : values.from
     const other = verb === 'backup' ? values.from : values.to
-    if (topic === undefined || more.length > 0 || path === undefined || other !== undefined)
-      throw new UsageError(`expected ${usage}`)
+    if (topic === undefined || path === undefined || other !== undefined) throw new UsageError(`expected ${usage}`)
     return withBroker(values, { createsData: verb === 'restore' }, async (broker) => {
       const copy = verb === 'backup' ? backUpTopic : restoreTopic
       try {
@@ -95,9 +103,8 @@ Exit codes: 0 done, 1 the topic or the file is not as it must be, 2 wrong usage,
   },
 }
 
-async function peek(topic: string | undefined, more: readonly string[], values: Values): Promise<ExitCode> {
-  if (topic === undefined || more.length > 0 || values.to !== undefined)
-    throw new UsageError('expected weir topic peek TOPIC')
+async function peek(topic: string | undefined, values: Values): Promise<ExitCode> {
+  if (topic === undefined || values.to !== undefined) throw new UsageError('expected weir topic peek TOPIC')
   const filter = new RecordFilter(values.where)
   const { from = 'latest', limit, partition, follow, registry, output } = values
   if (output !== 'text' && output !== 'json') throw new UsageError(`-o ${output}: expected text or json`)

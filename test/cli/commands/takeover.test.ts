@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 it.each([
   [['status'], 'expected weir takeover status or plan, and worker or registry'],
-  [['status', 'worker', 'more'], 'expected weir takeover status or plan, and worker or registry'],
+  [['status', 'worker', 'more'], "'more' is unexpected: expected weir takeover status or plan, and worker or registry"],
   [['plan', 'registry', '--worker', 'http://w:8083'], '--worker applies to workers only'],
   [['status', 'worker', '--user', 'ada:secret'], '--user applies to the worker that --worker URL names'],
   [['status', 'worker', '--worker', 'w:8083'], '--worker w:8083: expected http://HOST:PORT or https://HOST:PORT'],
