@@ -1,3 +1,5 @@
+import { stringHashCode } from './string-hash-code.ts'
+
 const LOAD_FACTOR = 0.75
 
 export type JavaMapSize = {
@@ -22,7 +24,6 @@ export function inHashOrder(keys: readonly string[], size: JavaMapSize = {}): re
 }
 
 function hashOf(text: string): number {
-  let hash = 0
-  for (let index = 0; index < text.length; index++) hash = (Math.imul(hash, 31) + text.charCodeAt(index)) | 0
+  const hash = stringHashCode(text)
   return hash ^ (hash >>> 16)
 }

@@ -7,6 +7,7 @@ import { scalarCases } from '../plugins/converters/scalar-cases.ts'
 import type { Case } from '../plugins/transforms/case-data.ts'
 import { allCases } from '../plugins/transforms/cases.ts'
 import { debeziumCases } from '../plugins/transforms/debezium-cases.ts'
+import { routingCases } from '../plugins/transforms/debezium-routing-cases.ts'
 
 // `npx vitest run --project real test/e2e/java-plugins.test.ts -u` records what is committed anew.
 
@@ -19,6 +20,10 @@ describeOn([java], 'the recorded results of the Java plugins are reproduced:', (
   )
 
   itOn([java], "Debezium's transforms", () => isRecorded('transforms/debezium.golden.json', debeziumCases()))
+
+  itOn([java], "Debezium's transforms that route", () =>
+    isRecorded('transforms/debezium-routing.golden.json', routingCases()),
+  )
 
   itOn([java], 'converters of plain values', () => isRecorded('converters/scalars.golden.json', scalarCases()))
 

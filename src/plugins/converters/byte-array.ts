@@ -6,7 +6,10 @@ import { asHeaderConverter } from './header-converter.ts'
 /** Passes bytes through unchanged. */
 export const byteArrayConverter = defineConverter({
   class: 'ByteArrayConverter',
-  aliases: ['org.apache.kafka.connect.converters.ByteArrayConverter'],
+  aliases: [
+    'org.apache.kafka.connect.converters.ByteArrayConverter',
+    'io.confluent.connect.replicator.util.ByteArrayConverter',
+  ],
   version: SHIPPED_VERSION,
   summary: 'Passes bytes through unchanged.',
   config: z.object({}),

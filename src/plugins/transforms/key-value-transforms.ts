@@ -20,6 +20,8 @@ type SideTransform<Config extends z.ZodObject> = {
   readonly name: string
   /** Whether the transform is Weir's own, so that it has no alias in Kafka Connect's package. */
   readonly isOwn?: boolean
+  /** Class name of the original, without `$Key` and `$Value`. Default: that in Kafka Connect's package. */
+  readonly original?: string
   readonly summary: string
   readonly notes?: string
   readonly config: Config
@@ -30,42 +32,70 @@ type SideTransform<Config extends z.ZodObject> = {
 export function sideTransforms<Config extends z.ZodObject>(
   transform: SideTransform<Config>,
 ): readonly [Transform<Config>, Transform<Config>] {
-  const { name, isOwn = false, create, ...info } = transform
-  const of = (side: string, read: (record: ConnectRecord) => Side, write: (side: Side) => Partial<ConnectRecord>) =>
+  const { name, isOwn = false, original = `${PACKAGE}.${name}`, create, ...info } = transform
+  return recordTransforms<Config>({
+    ...info,
+    name,
+    ...(!isOwn && { original }),
+    create(config, sideOf) {
+      const change = create(config)
+      return (record) => {
+        const side = sideOf.read(record)
+        const changed = change(side, record)
+        if (changed === side) return record
+        return { ...record, headers: changed.headers ?? record.headers, ...sideOf.write(changed) }
+      }
+    },
+  })
+}
+
+/** Reads and writes the key, or the value, of a record. */
+export type SideAccess = {
+  readonly read: (record: ConnectRecord) => Side
+  readonly write: (side: Side) => Partial<ConnectRecord>
+}
+
+const SIDES = {
+  Key: {
+    read: ({ keySchema: schema, key: value }) => ({ schema, value }),
+    write: ({ schema, value }) => ({ keySchema: schema, key: value }),
+  },
+  Value: {
+    read: ({ valueSchema: schema, value }) => ({ schema, value }),
+    write: ({ schema, value }) => ({ valueSchema: schema, value }),
+  },
+} as const satisfies Readonly<Record<string, SideAccess>>
+
+type RecordTransform<Config extends z.ZodObject> = Omit<SideTransform<Config>, 'isOwn' | 'create'> & {
+  create(config: z.infer<Config>, side: SideAccess): <R extends ConnectRecord>(record: R) => R | null
+}
+
+/** Defines the two variants of a transform that reads the key or the value, and may change or drop the whole record. */
+export function recordTransforms<Config extends z.ZodObject>(
+  transform: RecordTransform<Config>,
+): readonly [Transform<Config>, Transform<Config>] {
+  const { name, original, create, ...info } = transform
+  const of = (side: keyof typeof SIDES) =>
     defineTransform<Config>({
       ...info,
-      ...(isOwn ? ownNames : names)(`${name}$${side}`),
-      create(config) {
-        const change = create(config)
-        return (record) => {
-          const side = read(record)
-          const changed = change(side, record)
-          if (changed === side) return record
-          return { ...record, headers: changed.headers ?? record.headers, ...write(changed) }
-        }
-      },
+      class: `${name}$${side}`,
+      ...(original !== undefined && { aliases: [`${original}$${side}`] }),
+      version: SHIPPED_VERSION,
+      create: (config) => create(config, SIDES[side]),
     })
-  return [
-    of(
-      'Key',
-      ({ keySchema: schema, key: value }) => ({ schema, value }),
-      ({ schema, value }) => ({ keySchema: schema, key: value }),
-    ),
-    of(
-      'Value',
-      ({ valueSchema: schema, value }) => ({ schema, value }),
-      ({ schema, value }) => ({ valueSchema: schema, value }),
-    ),
-  ]
+  return [of('Key'), of('Value')]
 }
 
 /** Class name, alias and version of a transform that also exists in Kafka Connect. */
-export function names(name: string): {
+export function names(
+  name: string,
+  ...others: readonly string[]
+): {
   readonly class: string
   readonly aliases: readonly string[]
   readonly version: string
 } {
-  return { class: name, aliases: [`${PACKAGE}.${name}`], version: SHIPPED_VERSION }
+  return { class: name, aliases: [`${PACKAGE}.${name}`, ...others], version: SHIPPED_VERSION }
 }
 
 /** Class name and version of a transform that does not exist in Kafka Connect. */

@@ -3,7 +3,7 @@ import { defineTransform, field, z } from '../../sdk/index.ts'
 import { names } from './key-value-transforms.ts'
 
 export const regexRouter = defineTransform({
-  ...names('RegexRouter'),
+  ...names('RegexRouter', 'io.confluent.connect.cloud.transforms.TopicRegexRouter'),
   summary: "Replaces the record's topic if its complete name matches a regular expression.",
   config: z.object({
     regex: regexField('regex', { doc: 'Regular expression to use for matching.', importance: 'HIGH' }),

@@ -43,6 +43,8 @@ const SIDES: readonly (object | null)[] = [
   { plain: true },
 ]
 
+const BINARY = 'io.debezium.converters.BinaryDataConverter'
+
 /** What the converters of plain values are held to: each reads bytes that fit and bytes that do not, and takes all types. */
 export function scalarCases(): readonly ScalarCase[] {
   const scalars = Object.entries(WIDTHS).flatMap(([name, fitting]) =>
@@ -54,6 +56,13 @@ export function scalarCases(): readonly ScalarCase[] {
     ...casesOf('converters.ByteArrayConverter', ['00ff', '', null]),
     ...casesOf('storage.StringConverter', texts),
     ...casesOf('storage.StringConverter', texts, { 'converter.encoding': 'ISO-8859-1' }),
+    ...casesOf(BINARY, ['00ff', '', null]),
+    ...casesOf(BINARY, [], { 'delegate.converter.type': 'org.apache.kafka.connect.json.JsonConverter' }),
+    ...casesOf(BINARY, [], {
+      'delegate.converter.type': 'org.apache.kafka.connect.json.JsonConverter',
+      'delegate.converter.type.schemas.enable': 'false',
+    }),
+    ...casesOf(BINARY, [], { 'delegate.converter.type': 'org.apache.kafka.connect.converters.LongConverter' }),
   ]
 }
 

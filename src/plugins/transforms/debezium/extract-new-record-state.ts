@@ -123,6 +123,28 @@ export const extractNewRecordState = defineTransform({
   },
 })
 
+/** The name before Debezium 1.0, with the defaults and the key that it had. */
+export const unwrapFromEnvelope = defineTransform({
+  class: 'UnwrapFromEnvelope',
+  aliases: ['io.debezium.transforms.UnwrapFromEnvelope'],
+  version: SHIPPED_VERSION,
+  summary: 'ExtractNewRecordState, with the name and the defaults of Debezium before 1.0.',
+  notes:
+    'Use `ExtractNewRecordState` in new configurations. `operation.header` and `add.source.fields` are not supported: use `add.headers` and `add.fields`.',
+  config: config.omit({ 'delete.tombstone.handling.mode': true }).extend({
+    'drop.deletes': field
+      .boolean({ doc: 'Whether deletes are dropped; otherwise they have a null value. See delete.handling.mode.' })
+      .optional(),
+    'drop.tombstones': field.boolean({ doc: 'Whether tombstones are dropped.' }).default(true),
+  }),
+  create: ({ 'drop.deletes': dropsDeletes, ...settings }) =>
+    extractNewRecordState.create({
+      ...settings,
+      'delete.tombstone.handling.mode': 'tombstone',
+      'delete.handling.mode': settings['delete.handling.mode'] ?? (dropsDeletes === false ? 'none' : 'drop'),
+    }),
+})
+
 type Row = ReturnType<typeof rowOf>
 type Step = <R extends ConnectRecord>(record: R) => R
 
