@@ -13,7 +13,7 @@ import type { ConnectorRun, PluginHost } from '../plugin-host.ts'
 import { ConnectorRaisedError } from '../plugin-host.ts'
 import { sameConfig, sameTasks } from '../stores/config-state.ts'
 import type { ConfigStore } from '../stores/config-store.ts'
-import { findUnknownKeys } from '../validation/unknown-keys.ts'
+import { findUnknownKeys, findUnknownStepKeys } from '../validation/unknown-keys.ts'
 import { generateTaskConfigs } from './generate-task-configs.ts'
 import { toStoredTaskConfig } from './stored-task-config.ts'
 
@@ -146,7 +146,7 @@ export class TaskConfigUpdater {
       onWaiting(none)
       return againMs
     }
-    const unknown = findUnknownKeys(plugin, config)
+    const unknown = [...findUnknownKeys(plugin, config), ...findUnknownStepKeys(plugins.catalog, config)]
     if (unknown.length > 0)
       logger.warn({ connector: name, keys: unknown }, 'the configuration has unknown keys, which have no effect')
     const seen = new ErrorDeduplicator()

@@ -24,7 +24,7 @@ import { checkExactlyOnce } from './exactly-once-support.ts'
 import { pluginClassProblem } from './plugin-class-problem.ts'
 import { checkTopics, type TopicContext } from './topic-problems.ts'
 import { transformationEntries } from './transformation-entries.ts'
-import { describeUnknownKey, findUnknownKeys } from './unknown-keys.ts'
+import { describeUnknownKey, findUnknownKeys, findUnknownStepKeys } from './unknown-keys.ts'
 
 export type ValidationContext = RuleContext & {
   readonly plugins: PluginHost
@@ -83,7 +83,9 @@ export async function validateConnector(
     error_count: countErrors(configs) + blocks.filter(({ value }) => value.errors.length > 0).length,
     groups: groupsOf([...configs, ...blocks]),
     configs: [...configs, ...blocks],
-    warnings: findUnknownKeys(plugin, config).map(describeUnknownKey),
+    warnings: [...findUnknownKeys(plugin, config), ...findUnknownStepKeys(plugins.catalog, config)].map(
+      describeUnknownKey,
+    ),
   }
 }
 
