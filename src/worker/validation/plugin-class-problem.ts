@@ -1,5 +1,6 @@
 import type { PluginKind } from '../../plugins/plugin-catalog.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
+import { classRemedy } from './class-remedies.ts'
 
 type StepKind = 'transformation' | 'predicate' | 'converter' | 'header_converter'
 
@@ -12,7 +13,17 @@ const INTERFACES: Readonly<Record<StepKind, string>> = {
 const OTHER_KINDS: readonly PluginKind[] = ['source', 'sink', 'provider']
 
 /** Why a class is no plugin of a kind. The value of the key is shown only if the class exists. */
-export type PluginClassProblem = { readonly message: string; readonly exists: boolean }
+export type PluginClassProblem = {
+  readonly message: string
+  readonly exists: boolean
+  /** What to do; undefined if that is not known. */
+  readonly remedy?: string | undefined
+}
+
+/** The error, and what to do about it, if that is known. */
+export function problemLines({ message, remedy }: PluginClassProblem): readonly string[] {
+  return remedy === undefined ? [message] : [message, remedy]
+}
 
 /** Why the class that a key names is no plugin of the kind, in Kafka Connect's words, or undefined if it is one. */
 export function pluginClassProblem(
@@ -37,5 +48,6 @@ export function pluginClassProblem(
   return {
     message: `Invalid value ${className} for configuration ${key}: Class ${className} could not be found.`,
     exists: false,
+    remedy: classRemedy(className),
   }
 }

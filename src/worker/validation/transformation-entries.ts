@@ -5,7 +5,7 @@ import { field, type RawConfig } from '../../sdk/index.ts'
 import { versionKeyProblem } from '../configuration/plugin-version.ts'
 import type { PluginHost } from '../plugin-host.ts'
 import { type ConfigEntry, pluginEntries, withError } from './config-entry.ts'
-import { pluginClassProblem } from './plugin-class-problem.ts'
+import { type PluginClassProblem, pluginClassProblem, problemLines } from './plugin-class-problem.ts'
 
 /** Maximum number of aliases in a list, because each alias adds entries to the response. */
 export const ALIASES_MAX = 200
@@ -124,7 +124,7 @@ function typeEntry(
   plugins: PluginHost,
 ): ConfigEntry {
   const name = `${kind.prefix}.${alias}.type`
-  const missing =
+  const missing: PluginClassProblem | undefined =
     className === undefined
       ? { message: `Missing required configuration "${name}" which has no default value.`, exists: false }
       : pluginClassProblem(plugins.catalog, kind.plugin, name, className)
@@ -142,7 +142,7 @@ function typeEntry(
       display_name: `${kind.word} type for ${alias}`,
     },
     missing?.exists === false ? null : (className ?? null),
-    missing === undefined ? versionProblems : [missing.message],
+    missing === undefined ? versionProblems : problemLines(missing),
   )
   return {
     ...entry,

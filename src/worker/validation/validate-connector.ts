@@ -21,7 +21,7 @@ import { type ConfigEntry, configEntries, pluginEntries, withError } from './con
 import { checkConfigRules, type RuleContext } from './config-rules.ts'
 import { converterEntries } from './converter-entries.ts'
 import { checkExactlyOnce } from './exactly-once-support.ts'
-import { pluginClassProblem } from './plugin-class-problem.ts'
+import { pluginClassProblem, problemLines } from './plugin-class-problem.ts'
 import { checkTopics, type TopicContext } from './topic-problems.ts'
 import { transformationEntries } from './transformation-entries.ts'
 import { describeUnknownKey, findUnknownKeys, findUnknownStepKeys } from './unknown-keys.ts'
@@ -173,7 +173,10 @@ function fillIn(
   if (value === null) return filled
   const problem = pluginClassProblem(plugins, kind, name, value)
   if (problem) {
-    return { ...filled, value: { ...filled.value, value: problem.exists ? value : null, errors: [problem.message] } }
+    return {
+      ...filled,
+      value: { ...filled.value, value: problem.exists ? value : null, errors: problemLines(problem) },
+    }
   }
   const version = versionKeyProblem(plugins, kind, value, config[`${name}.plugin.version`])
   return version?.isSyntax === false ? withError(filled, version.message) : filled
