@@ -48,7 +48,6 @@ export type HerderOptions = {
 /** Performs the operations of the REST API on connectors. Every method may throw a `WorkerError`. */
 export class Herder {
   readonly #services: HerderOptions
-  /** The last pending change of each connector. */
 
   constructor(services: HerderOptions) {
     this.#services = services
@@ -131,7 +130,7 @@ export class Herder {
     view: ConfigView,
     target?: StoredTargetState,
   ): Promise<ConnectorInfo> {
-    const validated = await this.#validate(name, config)
+    const validated = await this.#validateOrThrow(name, named(name, config))
     return this.#services.configs.changes.inTurn(name, async () => {
       if (this.#services.configs.state.connector(name)) {
         throw new WorkerError('connector_exists', `Connector ${name} already exists`)
@@ -146,8 +145,11 @@ export class Herder {
     config: WrittenConfig,
     view: ConfigView,
   ): Promise<{ readonly created: boolean; readonly info: ConnectorInfo }> {
-    const validated = await this.#validate(name, config)
+    const written = named(name, config)
+    await this.#validateOrThrow(name, written)
     return this.#services.configs.changes.inTurn(name, async () => {
+      // Its masks stand for the secrets that are stored now: another change may have stored new ones during the validation.
+      const validated = this.#unmasked(name, written)
       const created = this.#services.configs.state.connector(name) === undefined
       await this.#services.configs.putConnector(name, validated)
       return { created, info: this.#stored(name, validated, view) }
@@ -258,24 +260,19 @@ export class Herder {
     return restoreMaskedSecrets(written, this.#services.configs.state.connector(name)?.config, this.plugins)
   }
 
-  async #validate(name: string, written: WrittenConfig): Promise<RawConfig> {
-    const config = { ...written, name: written['name'] ?? name }
-    if (written['name'] !== undefined && written['name'] !== name) {
-      throw new WorkerError(
-        'invalid_config',
-        `Connector name configuration (${written['name']}) doesn't match connector name in the URL (${name})`,
-      )
-    }
-    return this.#validateOrThrow(name, config)
+  /** Throws a `WorkerError` if a mask stands for no stored secret. */
+  #unmasked(name: string, written: WrittenConfig): RawConfig {
+    const { config, unknown } = this.#withStoredSecrets(name, written)
+    rejectMasks(unknown)
+    return config as RawConfig
   }
 
   async #validateOrThrow(name: string, written: WrittenConfig): Promise<RawConfig> {
     checkStorageLimits(name, withoutNulls(written))
-    const { config, unknown } = this.#withStoredSecrets(name, written)
-    rejectMasks(unknown)
+    const config = this.#unmasked(name, written)
     const validation = await this.#validateResolved(written, config)
     const messages = messagesOf(validation)
-    if (messages.length === 0) return config as RawConfig
+    if (messages.length === 0) return config
     throw new WorkerError(
       'invalid_config',
       `Connector configuration is invalid and contains the following ${validation.error_count} error(s):\n` +
@@ -314,4 +311,15 @@ export class Herder {
     if (connector) return connector
     throw new WorkerError('connector_not_found', `Connector ${name} not found`)
   }
+}
+
+/** The configuration with the name of the URL, which it may repeat. */
+function named(name: string, written: WrittenConfig): WrittenConfig {
+  if (written['name'] !== undefined && written['name'] !== name) {
+    throw new WorkerError(
+      'invalid_config',
+      `Connector name configuration (${written['name']}) doesn't match connector name in the URL (${name})`,
+    )
+  }
+  return { ...written, name }
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { MASK } from '../../../src/common/secrets/secret-keys.ts'
 import type { RawConfig } from '../../../src/sdk/index.ts'
 import { UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { Herder, type HerderOptions } from '../../../src/worker/herder/herder.ts'
@@ -14,6 +15,16 @@ it('applies changes of one connector one after the other, however long a write t
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
   await Promise.all(['a', 'b'].map((key) => worker.patchConfig('c', { [key]: '1' }, 'plain')))
   expect(worker.config('c', 'plain')).toMatchObject({ a: '1', b: '1' })
+})
+
+it('stores the secret of the change before when a configuration that was read with masks is written back', async () => {
+  const { worker } = slowWorker()
+  await worker.create('c', { ...SOURCE, 'api.password': 'first' }, 'plain')
+  await Promise.all([
+    worker.putConfig('c', { ...SOURCE, 'api.password': 'second' }, 'plain'),
+    worker.putConfig('c', { ...SOURCE, 'api.password': MASK, note: 'edited' }, 'masked'),
+  ])
+  expect(worker.config('c', 'plain')).toMatchObject({ 'api.password': 'second', note: 'edited' })
 })
 
 it('applies changes of other connectors concurrently', async () => {
