@@ -38,6 +38,8 @@ export type Target =
       readonly kind: 'runtimes'
       readonly origin: string
       readonly endpoints: Readonly<Partial<Record<TargetRuntime, Endpoint>>>
+      /** The running `weir up` whose runtimes they are. */
+      readonly stack?: RunningStack
     }
   | { readonly kind: 'kubernetes'; readonly origin: string; readonly api: KubernetesApi; readonly namespace: string }
 
@@ -71,7 +73,7 @@ export async function resolveTarget(values: TargetValues, directory = process.cw
   }
   const stack = data === undefined ? nearestStack(RUNTIME_HINT, directory) : stackOf(data)
   const own = [...endpointAt('worker', stack.workerUrl, values), ...endpointAt('registry', stack.registryUrl, values)]
-  return { kind: 'runtimes', origin: `weir up ${stack.manifests}`, endpoints: Object.fromEntries(own) }
+  return { kind: 'runtimes', origin: `weir up ${stack.manifests}`, endpoints: Object.fromEntries(own), stack }
 }
 
 /** The endpoint of a runtime. Throws a `UsageError` if the target has none. */

@@ -59,8 +59,11 @@ export function commandBroker(values: Values): { readonly address: BrokerAddress
   if (values.data !== undefined || values.bootstrap !== undefined || bootstrap.value)
     return { address: resolveBrokerAddress(values, bootstrap, client) }
   const stack = nearestStack('give --bootstrap HOST:PORT for Kafka, or --data DIR for an embedded broker')
-  const { broker } = stack
-  const address: BrokerAddress =
-    broker.kind === 'process' ? broker : { kind: 'kafka', config: { ...client, 'bootstrap.servers': broker.bootstrap } }
-  return { address, stack }
+  return { address: brokerOfStack(stack, client), stack }
+}
+
+/** `client`: settings of Kafka's clients. */
+export function brokerOfStack({ broker }: RunningStack, client: Readonly<Record<string, string>>): BrokerAddress {
+  if (broker.kind === 'process') return broker
+  return { kind: 'kafka', config: { ...client, 'bootstrap.servers': broker.bootstrap } }
 }

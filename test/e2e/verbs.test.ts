@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createRegistryClient } from '../../src/clients/registry-client.ts'
@@ -67,7 +67,10 @@ it('commands find the running weir up of their directory', async () => {
   await until('an offset', WAIT, async () => (await weir('offsets', 'connector/lines')).stdout.includes('position=8'))
   expect((await weir('restart', 'connector/lines')).stdout).toBe('connector/lines restarted\n')
   await until('a line of the log', WAIT, async () => (await weir('logs', 'connector/lines')).stdout !== '')
-  expect(await answer('lag', 'connector/bad')).toMatch(/^bad +lines +0 +\d+ /m)
+  await until('the lag of a sink', WAIT, async () =>
+    /^bad +lines +0 +2 +2 +0$/m.test((await weir('lag', 'connector/bad')).stdout),
+  )
+  expect(await answer('lag', 'connector/bad', '--worker', up.workerUrl)).toMatch(/^bad +lines +0 +2 +- +\S+$/m)
 
   // They pause and resume; a name that does not exist is answered with no.
   {
@@ -117,6 +120,11 @@ it('commands find the running weir up of their directory', async () => {
       ]),
     )
   }
+  expect(await answer('stop', 'connector/bad')).toBe('connector/bad stopped\n')
+  appendFileSync(join(directory, 'in.txt'), 'three\n')
+  await until('the lag of a stopped sink', WAIT, async () =>
+    /^bad +lines +0 +2 +3 +1$/m.test((await weir('lag', 'connector/bad')).stdout),
+  )
 
   // They delete what is confirmed only.
   {

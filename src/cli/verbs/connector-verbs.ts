@@ -103,59 +103,6 @@ export const offsetsVerb: Verb = {
   },
 }
 
-export const lagVerb: Verb = {
-  name: 'lag',
-  kinds: ['connector'],
-  takesNames: 'required',
-  about:
-    'Shows the committed offsets of a sink and the records that it has not read, as its workers measured them in the last ten seconds.',
-  options: ['output'],
-  examples: ['lag connector/orders-file'],
-  async run({ target, names, values }) {
-    const endpoint = runtimeOf(target, 'worker', 'a lag')
-    const client = createWorkerClient(endpoint)
-    const activity = createWorkerActivityClient(endpoint)
-    const rows = (
-      await Promise.all(
-        names.map(async (connector) => {
-          const { type } = await client.get(connector).catch((error) => notFound(client, connector, error))
-          if (type !== 'sink')
-            throw new NotFoundError(
-              `connector '${connector}' is a ${type}: only sinks have a lag; weir offsets shows its position`,
-            )
-          const [committed, lags] = await Promise.all([client.offsets(connector), activity.lags(connector)])
-          const positions = new Map(
-            committed.map(({ partition, offset }) => [
-              `${partition?.['kafka_topic']}-${partition?.['kafka_partition']}`,
-              offset?.['kafka_offset'],
-            ]),
-          )
-          return [...positions.keys()].sort().map((key) => ({
-            connector,
-            topic: key.slice(0, key.lastIndexOf('-')),
-            partition: Number(key.slice(key.lastIndexOf('-') + 1)),
-            offset: positions.get(key) ?? null,
-            lag: lags(key) ?? null,
-          }))
-        }),
-      )
-    ).flat()
-    type Row = (typeof rows)[number]
-    const listing = {
-      columns: [
-        { title: 'CONNECTOR', cell: (row: Row) => row.connector },
-        { title: 'TOPIC', cell: (row: Row) => row.topic },
-        { title: 'PARTITION', cell: (row: Row) => String(row.partition) },
-        { title: 'OFFSET', cell: (row: Row) => String(row.offset ?? '') },
-        { title: 'LAG', cell: (row: Row) => String(row.lag ?? '') },
-      ],
-      nameOf: (row: Row) => `connector/${row.connector}`,
-      dataOf: (row: Row) => row,
-    }
-    return printRows(listing, rows, values, 'no partitions are assigned')
-  },
-}
-
 /** `file=a.txt, line=4` */
 function pairs(part: Readonly<Record<string, unknown>> | null): string {
   return Object.entries(part ?? {})

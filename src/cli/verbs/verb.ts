@@ -43,6 +43,11 @@ export const VERB_OPTIONS = {
     spec: { type: 'boolean' },
     help: '  --permanent             of subjects: delete for good, so that data written with them cannot be read',
   },
+  bootstrap: {
+    spec: { type: 'string' },
+    help: '  --bootstrap HOST:PORT,… the Kafka brokers of the worker; default: those of the running weir up',
+  },
+  config: { spec: { type: 'string' }, help: '  --config FILE           settings of the Kafka client (.properties)' },
   version: { spec: { type: 'string' }, help: '  --version N             of a subject: this version only' },
   from: { spec: { type: 'string' }, help: '  --from N                the older version; default: the one before' },
   to: {
@@ -62,6 +67,8 @@ export type VerbValues = {
   readonly failed?: boolean
   readonly yes?: boolean
   readonly permanent?: boolean
+  readonly bootstrap?: string
+  readonly config?: string
   readonly version?: string
   readonly from?: string
   readonly to?: string
