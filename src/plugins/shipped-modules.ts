@@ -12,6 +12,8 @@ export const SHIPPED_MODULES: Readonly<Record<string, () => Promise<object>>> = 
   'connectors/http-source/http-source': () => import('./connectors/http-source/http-source.ts'),
   'connectors/http-source/confluent': () => import('./connectors/http-source/confluent.ts'),
   'connectors/webhook/webhook-source': () => import('./connectors/webhook/webhook-source.ts'),
+  'connectors/jdbc/jdbc-source': () => import('./connectors/jdbc/jdbc-source.ts'),
+  'connectors/jdbc/jdbc-sink': () => import('./connectors/jdbc/jdbc-sink.ts'),
   'connectors/postgres/source/postgres-source': () => import('./connectors/postgres/source/postgres-source.ts'),
   'connectors/postgres/sink/postgres-sink': () => import('./connectors/postgres/sink/postgres-sink.ts'),
   'connectors/postgres/cdc/postgres-cdc-source': () => import('./connectors/postgres/cdc/postgres-cdc-source.ts'),

@@ -7,6 +7,8 @@ export const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   https: 443,
   postgresql: 5432,
   postgres: 5432,
+  mysql: 3306,
+  mariadb: 3306,
 }
 
 /**

@@ -219,7 +219,7 @@ function filePath(location: string | undefined): string | undefined {
 }
 
 function parseSessionVariables(text: string): string {
-  if (!/\b(?:time_zone|character_set_\w+|collation_connection)\b/i.test(text)) return text
+  if (!/\b(?:time_zone|character_set_\w+|collation_connection|names|charset|character\s+set)\b/i.test(text)) return text
   throw new Error(
     'sessionVariables in connection.url must not set time_zone or character sets: sessions use UTC and utf8mb4, which the ' +
       'conversion of values depends on',

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest'
 import { quoted } from '../../../../src/plugins/connectors/jdbc/identifier.ts'
+import { BatchWriter } from '../../../../src/plugins/connectors/jdbc/sink/batch-writer.ts'
 import { UTC } from '../../../../src/plugins/connectors/jdbc/time-zone.ts'
 import type { Session } from '../../../../src/plugins/connectors/postgres/session.ts'
-import { BatchWriter } from '../../../../src/plugins/connectors/postgres/sink/batch-writer.ts'
+import { toPostgresForm } from '../../../../src/plugins/connectors/postgres/sink/postgres-column.ts'
+import { PostgresSinkSession } from '../../../../src/plugins/connectors/postgres/sink/postgres-sink-session.ts'
 import { INT32, type SinkRecord, struct } from '../../../../src/sdk/index.ts'
 
 /** A server that answers the statements of a transaction only when all of them have arrived, as behind a slow network. */
@@ -32,6 +34,7 @@ class SlowServer {
 
 it('sends the offsets, the writes and the commit of a batch in one round trip', async () => {
   const server = new SlowServer()
+  const options = { connector: 'test', offsetsTable: 'weir_offsets', quote: quoted }
   const writer = new BatchWriter({
     'pk.mode': 'record_value',
     'pk.fields': ['id'],
@@ -43,16 +46,17 @@ it('sends the offsets, the writes and the commit of a batch in one round trip', 
     zone: UTC,
     dateZone: UTC,
     nullIsDefault: false,
-    connector: 'test',
+    toForm: toPostgresForm,
     insertMode: 'upsert',
     rowsMax: 2,
     tableOf: (topic) => topic,
-    offsetsTable: 'weir_offsets',
+    storesOffsets: true,
     autoCreate: false,
     autoEvolve: false,
     quote: quoted,
+    quoteMark: '"',
     log: { debug() {}, info() {}, warn() {}, error() {} },
-    openSession: async () => server as unknown as Session,
+    openSession: async () => new PostgresSinkSession(server as unknown as Session, options),
     refuse: async (_record, error) => {
       throw error
     },

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { quoted } from '../../../../src/plugins/connectors/jdbc/identifier.ts'
-import { postgresSink, tableNaming } from '../../../../src/plugins/connectors/postgres/sink/postgres-sink.ts'
-import { compactChanges } from '../../../../src/plugins/connectors/postgres/sink/row-changes.ts'
-import type { SinkColumn } from '../../../../src/plugins/connectors/postgres/sink/sink-columns.ts'
+import { compactChanges } from '../../../../src/plugins/connectors/jdbc/sink/row-changes.ts'
+import { tableNaming } from '../../../../src/plugins/connectors/jdbc/sink/table-naming.ts'
+import type { PostgresColumn } from '../../../../src/plugins/connectors/postgres/sink/postgres-column.ts'
+import { postgresSink } from '../../../../src/plugins/connectors/postgres/sink/postgres-sink.ts'
 import {
   deleteSql,
   insertSql,
@@ -48,7 +49,7 @@ describe('compactChanges', () => {
   type Step = readonly [key: string, word: string | null]
   const toRecord = ([key, word]: Step) => ({ key, value: word }) as unknown as SinkRecord
   const stepOf = (record: SinkRecord) => [record.key, record.value] as Step
-  const column = (name: 'key' | 'value'): SinkColumn => ({
+  const column = (name: 'key' | 'value'): PostgresColumn => ({
     name,
     isKey: name === 'key',
     type: 'text',

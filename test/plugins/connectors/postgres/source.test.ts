@@ -1,24 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { quoteMethodOf } from '../../../../src/plugins/connectors/jdbc/connection-keys.ts'
 import { quoted } from '../../../../src/plugins/connectors/jdbc/identifier.ts'
-import { parseTimeZone, UTC } from '../../../../src/plugins/connectors/jdbc/time-zone.ts'
-import { quoteMethodOf } from '../../../../src/plugins/connectors/postgres/connection-keys.ts'
-import { toPostgresError } from '../../../../src/plugins/connectors/postgres/postgres-error.ts'
-import { columnsFor } from '../../../../src/plugins/connectors/postgres/source/columns-mapping.ts'
-import { postgresSource } from '../../../../src/plugins/connectors/postgres/source/postgres-source.ts'
-import {
-  rowLimit,
-  selectRowsAfter,
-  type TableQuery,
-} from '../../../../src/plugins/connectors/postgres/source/select-statement.ts'
+import { columnsFor } from '../../../../src/plugins/connectors/jdbc/source/columns-mapping.ts'
+import { rowLimit, type TableQuery } from '../../../../src/plugins/connectors/jdbc/source/select-statement.ts'
 import {
   earlierPartitions,
   initialOffset,
   parseOffset,
   resumableOffsets,
   toSourceOffset,
-} from '../../../../src/plugins/connectors/postgres/source/table-offset.ts'
-import { partitionEvenly } from '../../../../src/plugins/connectors/postgres/source/table-selection.ts'
+} from '../../../../src/plugins/connectors/jdbc/source/table-offset.ts'
+import { partitionEvenly } from '../../../../src/plugins/connectors/jdbc/source/table-selection.ts'
+import { parseTimeZone, UTC } from '../../../../src/plugins/connectors/jdbc/time-zone.ts'
+import { toPostgresError } from '../../../../src/plugins/connectors/postgres/postgres-error.ts'
+import { postgresSource } from '../../../../src/plugins/connectors/postgres/source/postgres-source.ts'
+import { selectRowsAfter } from '../../../../src/plugins/connectors/postgres/source/select-rows-after.ts'
 import { parseConfig, validateConfig } from '../../../../src/sdk/index.ts'
 import { shippedCatalog } from '../../../support/shipped-plugins.ts'
 
@@ -69,6 +66,7 @@ describe('rowLimit', () => {
   it.each([
     ['', Number.POSITIVE_INFINITY],
     ['limit 100', 100],
+    ['LIMIT 20, 100', 100],
     ['OFFSET 0 FETCH FIRST 7 ROWS ONLY', 7],
     ['FETCH NEXT 7 ROWS WITH TIES', Number.POSITIVE_INFINITY],
     ['FOR SHARE', Number.POSITIVE_INFINITY],
@@ -111,8 +109,8 @@ describe('the compatibility with Aiven’s connectors', () => {
 
   it('includes the class names', () => {
     const catalog = shippedCatalog()
-    expect(catalog.find('source', 'io.aiven.connect.jdbc.JdbcSourceConnector')?.class).toBe('PostgresSource')
-    expect(catalog.find('sink', 'io.aiven.connect.jdbc.JdbcSinkConnector')?.class).toBe('PostgresSink')
+    expect(catalog.find('source', 'io.aiven.connect.jdbc.JdbcSourceConnector')?.class).toBe('JdbcSource')
+    expect(catalog.find('sink', 'io.aiven.connect.jdbc.JdbcSinkConnector')?.class).toBe('JdbcSink')
   })
 
   it('includes the offsets of tables with unqualified names', () => {

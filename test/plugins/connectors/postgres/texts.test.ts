@@ -6,8 +6,6 @@ import {
   quotedTable,
   quoting,
 } from '../../../../src/plugins/connectors/jdbc/identifier.ts'
-import { parseTimeZone, UTC } from '../../../../src/plugins/connectors/jdbc/time-zone.ts'
-import { itemsFromText, textFromItems } from '../../../../src/plugins/connectors/postgres/array-text.ts'
 import {
   isoFromMicros,
   microsFromText,
@@ -15,7 +13,9 @@ import {
   textFromMicros,
   textFromTime,
   timeFromText,
-} from '../../../../src/plugins/connectors/postgres/time-text.ts'
+} from '../../../../src/plugins/connectors/jdbc/time-text.ts'
+import { parseTimeZone, UTC } from '../../../../src/plugins/connectors/jdbc/time-zone.ts'
+import { itemsFromText, textFromItems } from '../../../../src/plugins/connectors/postgres/array-text.ts'
 
 const berlin = parseTimeZone('Europe/Berlin')
 

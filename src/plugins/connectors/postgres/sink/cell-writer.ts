@@ -9,25 +9,16 @@ import {
   type Schema,
   valueLabel,
 } from '../../../../sdk/index.ts'
+import type { CellWriter } from '../../jdbc/sink/sink-column.ts'
+import type { FormOptions } from '../../jdbc/sink/sink-database.ts'
+import { textFromDate, textFromMicros, textFromMs, textFromTime } from '../../jdbc/time-text.ts'
 import { type TimeZone, UTC } from '../../jdbc/time-zone.ts'
 import { textFromItems } from '../array-text.ts'
-import { textFromDate, textFromMicros, textFromMs, textFromTime } from '../time-text.ts'
 
 const AS_JSON = { decimals: 'NUMERIC', nullsToDefaults: false } as const
 
-/**
- * Converts a value to PostgreSQL's text format; null stays null. Throws a `DataError` for values that cannot be
- * converted.
- */
-export type CellWriter = (value: unknown) => string | null
-
-export type CellOptions = {
-  readonly zone: TimeZone
-  readonly dateZone: TimeZone
-  readonly nullIsDefault: boolean
-}
-
-export function cellWriter(schema: Schema, options: CellOptions): CellWriter {
+/** Returns a writer of PostgreSQL's text format. */
+export function cellWriter(schema: Schema, options: FormOptions): CellWriter {
   const write = writerOf(schema, options)
   const fallback = options.nullIsDefault ? schema.default : undefined
   return (value) => {
@@ -46,7 +37,7 @@ export function epochWriter(unit: 'microseconds' | 'nanoseconds', zone: TimeZone
   }
 }
 
-function writerOf(schema: Schema, options: CellOptions): (value: unknown) => string {
+function writerOf(schema: Schema, options: FormOptions): (value: unknown) => string {
   switch (schema.name) {
     case LOGICAL.decimal:
       return (value) => (isDecimal(value) ? decimalToText(value) : rejectValue(value, 'a decimal'))
@@ -61,7 +52,7 @@ function writerOf(schema: Schema, options: CellOptions): (value: unknown) => str
   }
 }
 
-function plainWriter(schema: Schema, options: CellOptions): (value: unknown) => string {
+function plainWriter(schema: Schema, options: FormOptions): (value: unknown) => string {
   switch (schema.type) {
     case 'boolean':
       return (value) => (value === true ? 't' : 'f')
@@ -101,7 +92,7 @@ function textOf(value: unknown): string {
   return text
 }
 
-function arrayWriter(schema: Schema, options: CellOptions): (value: unknown) => string {
+function arrayWriter(schema: Schema, options: FormOptions): (value: unknown) => string {
   const items = schema.items!
   if (isJson(items)) return jsonWriter(schema, AS_JSON)
   const write = cellWriter(items, options)

@@ -3,7 +3,7 @@ export const SINK_DOCUMENTATION = `
 Guarantee: every record is written at least once, and exactly once with \`offsets.table\`, \`insert.mode=upsert\` or \`pk.mode=kafka\`. A record
 that the database rejects is handled alone, according to \`errors.tolerance\`.
 
-The connector accepts the keys of the JDBC sink connectors of Confluent and Aiven. The records that a task receives at once are written in one
+The connector accepts the keys of the JDBC sink connectors of Confluent and Aiven, whose class names \`JdbcSink\` has. The records that a task receives at once are written in one
 transaction, in statements of up to \`batch.size\` rows. If a statement has several records with the same key, the last one is written; the
 table ends in the same state as if the records had been written one by one.
 

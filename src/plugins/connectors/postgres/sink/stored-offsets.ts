@@ -1,21 +1,15 @@
-import { DataError, type SinkPartition, type SinkPosition, type SinkRecord } from '../../../../sdk/index.ts'
+import type { SinkPartition, SinkPosition, SinkRecord } from '../../../../sdk/index.ts'
 import { DatabaseError } from '../../jdbc/database-error.ts'
 import { parseTableName, type Quote, quotedTable } from '../../jdbc/identifier.ts'
+import { partitionRanges, remainingRecords, WrittenBeforeError } from '../../jdbc/sink/partition-ranges.ts'
 import { textFromItems } from '../array-text.ts'
 import type { Session } from '../session.ts'
 import { executeConcurrentDdl } from './concurrent-ddl.ts'
 
-/** Some of the records are written already, or the offset of a partition is missing. */
-export class WrittenBeforeError extends DataError {}
-
 /** SQLSTATE of a text that is not a number. */
 const NOT_A_NUMBER = '22P02'
 
-/**
- * Stores the next offset of each partition in a table of the same database. The offset is updated in the transaction
- * that writes the records, and only records at or after it are written. A record is therefore written once, even by a
- * task that was replaced without noticing, or after a commit whose result was lost.
- */
+/** The table of `DatabaseOffsets` in PostgreSQL. */
 export class StoredOffsets {
   readonly #connector: string
   readonly #table: string
@@ -52,7 +46,7 @@ export class StoredOffsets {
       )
       SELECT CASE WHEN count(*) < cardinality($3::int[])
         THEN ('not an error: records are compared with the stored offsets, ' || count(*) || ' match')::int END FROM stored`
-    const ranges = offsetRanges(records)
+    const ranges = partitionRanges(records)
     const offsets = [ranges.map(({ firstOffset }) => firstOffset), ranges.map(({ nextOffset }) => nextOffset)]
     try {
       await session.execute('store the offsets', sql, [
@@ -70,22 +64,8 @@ export class StoredOffsets {
    * is missing: then it is unknown which records are written, and their offset could not be stored.
    */
   async remaining(session: Session, records: readonly SinkRecord[]): Promise<readonly SinkRecord[]> {
-    const stored = await this.#read(session, offsetRanges(records), 'ORDER BY o.topic, o.partition FOR UPDATE OF o')
-    const next = new Map(stored.map((position) => [partitionKey(position), position.offset]))
-    let previous: SinkPartition | undefined
-    let from = 0
-    return records.filter(({ origin }) => {
-      if (!isSamePartition(origin, previous)) from = next.get(partitionKey(origin)) ?? this.#failMissing(origin)
-      previous = origin
-      return origin.offset >= from
-    })
-  }
-
-  #failMissing({ topic, partition }: SinkPartition): never {
-    throw new Error(
-      `the offset of partition ${partition} of topic '${topic}' was deleted from ${this.#table} while the task was running; restart the ` +
-        'task to add it',
-    )
+    const stored = await this.#read(session, partitionRanges(records), 'ORDER BY o.topic, o.partition FOR UPDATE OF o')
+    return remainingRecords(records, stored, this.#table)
   }
 
   /** Stores the offsets after these records. Must run in the same transaction as the writes. */
@@ -93,7 +73,7 @@ export class StoredOffsets {
     const sql = `UPDATE ${this.#table} AS o SET next_offset = r.next_offset
       FROM unnest($2::text[], $3::int[], $4::bigint[]) AS r (topic, partition, next_offset)
       WHERE o.connector = $1 AND o.topic = r.topic AND o.partition = r.partition AND o.next_offset < r.next_offset`
-    const ranges = offsetRanges(records)
+    const ranges = partitionRanges(records)
     const offsets = textFromNumbers(ranges.map(({ nextOffset }) => nextOffset))
     await session.execute('store the offsets', sql, [...this.#partitionParameters(ranges), offsets])
   }
@@ -127,33 +107,6 @@ export class StoredOffsets {
   }
 }
 
-/** The offset of the first record of a partition, and the offset after the last one. */
-type OffsetRange = SinkPartition & { readonly firstOffset: number; nextOffset: number }
-
-/** Returns the offsets of each partition. Consecutive records usually have the same one, and then cost a comparison. */
-function offsetRanges(records: readonly SinkRecord[]): readonly OffsetRange[] {
-  const ranges = new Map<string, OffsetRange>()
-  let current: OffsetRange | undefined
-  for (const { origin } of records) {
-    if (!isSamePartition(origin, current)) {
-      const { topic, partition, offset } = origin
-      const key = partitionKey(origin)
-      current = ranges.get(key) ?? { topic, partition, firstOffset: offset, nextOffset: offset }
-      ranges.set(key, current)
-    }
-    current!.nextOffset = origin.offset + 1
-  }
-  return [...ranges.values()]
-}
-
 function textFromNumbers(numbers: readonly number[]): string {
   return textFromItems(numbers.map(String))
-}
-
-function isSamePartition({ topic, partition }: SinkPartition, other: SinkPartition | undefined): boolean {
-  return other !== undefined && partition === other.partition && topic === other.topic
-}
-
-function partitionKey({ topic, partition }: SinkPartition): string {
-  return `${topic}/${partition}`
 }

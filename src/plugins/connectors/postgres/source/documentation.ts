@@ -3,7 +3,8 @@ export const SOURCE_DOCUMENTATION = `
 Guarantee: with \`timestamp+incrementing\` and \`incrementing\`, every row is written at least once and in the order of these columns,
 regardless of failures and restarts, as long as the database assigns their values (\`now()\`, a sequence).
 
-The connector accepts the keys of the JDBC source connectors of Confluent and Aiven, and continues from the offsets that those have stored:
+The connector accepts the keys of the JDBC source connectors of Confluent and Aiven, whose class names \`JdbcSource\` has,
+and continues from the offsets that those have stored:
 \`{"protocol": "1", "table": "SCHEMA.TABLE"}\` with \`{"incrementing": ID, "timestamp": MS, "timestamp_nanos": NS}\`. The partition of a query
 is \`{"query": "query"}\`. Tables are distributed to at most \`tasks.max\` tasks. The topic of a table is \`topic.prefix\` and its name without
 the schema.

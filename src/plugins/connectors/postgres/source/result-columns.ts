@@ -13,29 +13,18 @@ import {
   INT16,
   INT32,
   INT64,
-  int64,
   optional,
-  type Schema,
   STRING,
   TIME,
 } from '../../../../sdk/index.ts'
-import { type TimeZone, UTC } from '../../jdbc/time-zone.ts'
+import { readLong } from '../../jdbc/source/read-long.ts'
+import type { NumericMapping, ResultColumn, TypeMapping } from '../../jdbc/source/source-database.ts'
+import { timestampKind } from '../../jdbc/source/timestamp-granularity.ts'
+import { microsFromText, timeFromText } from '../../jdbc/time-text.ts'
+import { UTC } from '../../jdbc/time-zone.ts'
 import { itemsFromText } from '../array-text.ts'
 import { moneyNumber } from '../money-text.ts'
 import type { PostgresField } from '../postgres-field.ts'
-import { microsFromText, timeFromText } from '../time-text.ts'
-import { type TimestampGranularity, timestampKind } from './timestamp-granularity.ts'
-
-export const NUMERIC_MAPPINGS = ['none', 'precision_only', 'best_fit', 'best_fit_eager_double'] as const
-export type NumericMapping = (typeof NUMERIC_MAPPINGS)[number]
-
-/** How column values are converted to record values. */
-export type TypeMapping = {
-  readonly numeric: NumericMapping
-  readonly granularity: TimestampGranularity
-  /** Time zone of `timestamp` columns. */
-  readonly zone: TimeZone
-}
 
 /** The type of a column, from the server's catalog. */
 export type ColumnType = {
@@ -46,15 +35,7 @@ export type ColumnType = {
   readonly notNull: boolean
 }
 
-/** A result column with the schema and conversion of its record field. */
-export type ResultColumn = {
-  readonly name: string
-  readonly schema: Schema
-  /** Converts PostgreSQL's text. Throws a `DataError` for values that the schema cannot represent. */
-  readonly read: (text: string) => unknown
-}
-
-type Kind = Omit<ResultColumn, 'name'>
+type Kind = Pick<ResultColumn, 'schema' | 'read'>
 
 export function toResultColumn(
   { name, modifier }: PostgresField,
@@ -63,7 +44,8 @@ export function toResultColumn(
 ): ResultColumn {
   const { schema, ...kind } =
     type.items === undefined ? kindOf(type.name, modifier, mapping) : arrayOf(type.items, modifier, mapping)
-  return { name, schema: type.notNull ? schema : optional(schema), ...kind }
+  const toMicros = (text: string) => microsFromText(text, mapping.zone)
+  return { name, schema: type.notNull ? schema : optional(schema), ...kind, toMicros }
 }
 
 function arrayOf({ name }: { readonly name: string | undefined }, modifier: number, mapping: TypeMapping): Kind {
@@ -83,9 +65,9 @@ function kindOf(name: string | undefined, modifier: number, mapping: TypeMapping
     case 'numeric':
       return numericKind(modifier, mapping.numeric)
     case 'timestamp':
-      return timestampKind(mapping.granularity, mapping.zone, mapping.zone)
+      return timestampKind(mapping.granularity, (text) => microsFromText(text, mapping.zone), mapping.zone)
     case 'timestamptz':
-      return timestampKind(mapping.granularity, UTC, mapping.zone)
+      return timestampKind(mapping.granularity, (text) => microsFromText(text, UTC), mapping.zone)
     case 'bit':
       return modifier === 1 ? { schema: BOOLEAN, read: (text) => text === '1' } : TEXT
     default:
@@ -109,11 +91,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
   time: { schema: TIME, read: timeFromText },
   timetz: { schema: TIME, read: timeFromText },
   bytea: { schema: BYTES, read: (text) => Buffer.from(text.slice(2), 'hex') },
-}
-
-/** Returns a number if it is exact, otherwise a bigint. */
-export function readLong(text: string): number | bigint {
-  return text.length < 16 ? Number(text) : int64(BigInt(text))
 }
 
 /** Number of decimal digits that always fit in an int64. */
