@@ -26,7 +26,7 @@ over TLS, in clear text.
 | tinyint(1) | int8; boolean with \`transformedBitIsBoolean=true\` |
 | bigint, also unsigned | int64; a value above 9223372036854775807 cannot be converted |
 | float, double | float32 with the six digits that the server prints, float64 |
-| decimal | Decimal; \`numeric.mapping\` has no effect, as in the JDBC connectors |
+| decimal | Decimal; as in the JDBC connectors, \`numeric.mapping\` only changes numeric columns of PostgreSQL |
 | bit(1), longer bit | int8, bytes |
 | date, time, datetime, timestamp | Date, Time, Timestamp (or according to \`timestamp.granularity\`); a time that is negative or longer than a day cannot be converted |
 | year | Date of its first day; int16 with \`yearIsDateType=false\` |
