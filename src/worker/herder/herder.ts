@@ -31,6 +31,7 @@ import { type Validate, validateResolved, validateUnresolved } from '../validati
 import { checkStorageLimits } from '../validation/storage-limits.ts'
 import { messagesOf, type ValidationContext, validateConnector } from '../validation/validate-connector.ts'
 import { connectorTypeOf, toConnectorInfo, toConnectorStatus, toTaskStatus } from './connector-info.ts'
+import type { LeaderDuties } from './leader-duties.ts'
 import { planRestart, type RestartRequest } from './restart-plan.ts'
 import type { WorkReconciler } from './work-reconciler.ts'
 
@@ -39,6 +40,7 @@ export type HerderOptions = {
   readonly configs: ConfigStore
   readonly statuses: StatusStore
   readonly reconciler: WorkReconciler
+  readonly leader: Pick<LeaderDuties, 'assertLeader'>
   readonly offsets: ConnectorOffsets
   readonly validation: ValidationContext
   readonly resolver: ConfigResolver
@@ -135,7 +137,7 @@ export class Herder {
       if (this.#services.configs.state.connector(name)) {
         throw new WorkerError('connector_exists', `Connector ${name} already exists`)
       }
-      await this.#services.configs.putConnector(name, validated, target)
+      await this.#putConnector(name, validated, target)
       return this.#stored(name, validated, view)
     })
   }
@@ -151,7 +153,7 @@ export class Herder {
       // Its masks stand for the secrets that are stored now: another change may have stored new ones during the validation.
       const validated = this.#unmasked(name, written)
       const created = this.#services.configs.state.connector(name) === undefined
-      await this.#services.configs.putConnector(name, validated)
+      await this.#putConnector(name, validated)
       return { created, info: this.#stored(name, validated, view) }
     })
   }
@@ -163,21 +165,24 @@ export class Herder {
       const config = inJavaOrder(Object.fromEntries(merged.filter(([key]) => patch[key] !== null)))
       // As in Kafka Connect, a patch may change the key `name`; the resource keeps its name.
       const validated = await this.#validateOrThrow(name, config)
-      await this.#services.configs.putConnector(name, validated)
+      await this.#putConnector(name, validated)
       return this.#stored(name, validated, view)
     })
   }
 
   async delete(name: string): Promise<void> {
     await this.#services.configs.changes.inTurn(name, async () => {
+      this.#services.leader.assertLeader()
       this.#require(name)
       await this.#services.configs.deleteConnector(name)
     })
   }
 
   async setTarget(name: string, target: StoredTargetState): Promise<void> {
-    const { configs } = this.#services
-    await this.#services.configs.changes.inTurn(name, async () => {
+    const { configs, leader } = this.#services
+    await configs.changes.inTurn(name, async () => {
+      // Any worker pauses and resumes.
+      if (target === 'STOPPED') leader.assertLeader()
       if (!configs.state.connector(name)) throw new WorkerError('connector_not_found', `Unknown connector ${name}`)
       if (target === 'STOPPED') await configs.putTasks(name, [])
       await configs.putTarget(name, target)
@@ -258,6 +263,12 @@ export class Herder {
 
   #withStoredSecrets(name: string, written: WrittenConfig) {
     return restoreMaskedSecrets(written, this.#services.configs.state.connector(name)?.config, this.plugins)
+  }
+
+  /** The validation before it may have taken longer than this worker was the leader: the next leader decides on what it has read. */
+  async #putConnector(name: string, config: RawConfig, target?: StoredTargetState): Promise<void> {
+    this.#services.leader.assertLeader()
+    await this.#services.configs.putConnector(name, config, target)
   }
 
   /** Throws a `WorkerError` if a mask stands for no stored secret. */

@@ -22,6 +22,11 @@ export class LeaderDuties {
     this.#sessionKey = new SessionKeyRotation(options)
   }
 
+  /** Throws a `WorkerError` (`rebalancing`) if another worker may have become the leader. */
+  assertLeader(): void {
+    if (!this.#options.isLeader()) throw new WorkerError('rebalancing', 'this worker is not the leader of its group')
+  }
+
   /**
    * Called after each rebalance: deletes the records of deleted connectors and tasks, and rotates an expired session
    * key.
@@ -61,9 +66,9 @@ export class LeaderDuties {
 
   /** Stores the task configurations that the worker with the connector generated. Rejects with a `WorkerError`. */
   async putTasks(name: string, tasks: readonly RawConfig[]): Promise<void> {
-    const { configs, isLeader } = this.#options
+    const { configs } = this.#options
     await configs.changes.inTurn(name, async () => {
-      if (!isLeader()) throw new WorkerError('rebalancing', 'this worker is not the leader of its group')
+      this.assertLeader()
       const connector = configs.state.connector(name)
       if (!connector) throw new WorkerError('connector_not_found', `Connector ${name} not found`)
       if (connector.target === 'STOPPED' && tasks.length > 0) {

@@ -38,6 +38,7 @@ export function createHerder(options: CreateHerderOptions): Herder {
     statuses,
     resolver,
     reconciler,
+    leader,
     offsets: new ConnectorOffsets({
       brokers,
       plugins,

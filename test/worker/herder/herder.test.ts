@@ -5,6 +5,7 @@ import type { RawConfig } from '../../../src/sdk/index.ts'
 import { UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { Herder, type HerderOptions } from '../../../src/worker/herder/herder.ts'
 import { parseOverridePolicy } from '../../../src/worker/model/override-policy.ts'
+import { WorkerError } from '../../../src/worker/model/worker-error.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
 import { OPEN_VALIDATION } from '../../support/topic-access.ts'
 import { createTestWorkRunner, SOURCE } from '../../support/work-runner.ts'
@@ -27,6 +28,18 @@ it('stores the secret of the change before when a configuration that was read wi
   expect(worker.config('c', 'plain')).toMatchObject({ 'api.password': 'second', note: 'edited' })
 })
 
+it('writes nothing when another worker became the leader during the validation', async () => {
+  const { worker, leadership } = slowWorker()
+  await worker.create('c', SOURCE, 'plain')
+  const changes = [worker.create('d', { ...SOURCE, name: 'd' }, 'plain'), worker.putConfig('c', { ...SOURCE, a: '1' }, 'plain')]
+  leadership.isLost = true
+  for (const change of changes) await expect(change).rejects.toMatchObject({ code: 'rebalancing' })
+  await expect(worker.delete('c')).rejects.toMatchObject({ code: 'rebalancing' })
+  await expect(worker.setTarget('c', 'STOPPED')).rejects.toMatchObject({ code: 'rebalancing' })
+  expect(worker.names()).toEqual(['c'])
+  expect(worker.config('c', 'plain')).not.toHaveProperty('a')
+})
+
 it('applies changes of other connectors concurrently', async () => {
   const { worker, steps } = slowWorker()
   await Promise.all([worker.create('c', SOURCE, 'plain'), worker.create('d', { ...SOURCE, name: 'd' }, 'plain')])
@@ -37,6 +50,7 @@ it('applies changes of other connectors concurrently', async () => {
 function slowWorker() {
   const { parts, configs } = createTestWorkRunner()
   const steps: string[] = []
+  const leadership = { isLost: false }
   const putConnector = async (connector: string, config: RawConfig) => {
     steps.push(`${connector} begins`)
     for (let turn = 0; turn < 5; turn++) await nextTurn()
@@ -50,6 +64,11 @@ function slowWorker() {
     resolver,
     configs: { ...parts.configs, putConnector } as unknown as HerderOptions['configs'],
     reconciler: {} as HerderOptions['reconciler'],
+    leader: {
+      assertLeader() {
+        if (leadership.isLost) throw new WorkerError('rebalancing', 'this worker is not the leader of its group')
+      },
+    },
     offsets: {} as HerderOptions['offsets'],
     topicTracking: { enabled: true, resettable: true },
     validation: {
@@ -62,5 +81,5 @@ function slowWorker() {
       ...OPEN_VALIDATION,
     },
   })
-  return { worker, steps }
+  return { worker, steps, leadership }
 }
