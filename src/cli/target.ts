@@ -1,5 +1,6 @@
 import { dirname, relative } from 'node:path'
 import type { Endpoint } from '../clients/http-client.ts'
+import { ClusterError } from '../clients/kubernetes/cluster-error.ts'
 import type { KubernetesApi } from '../clients/kubernetes/kubernetes-api.ts'
 import { UsageError } from './command.ts'
 import { findRunningStacks, type RunningStack, readRunningStack } from './running-stack.ts'
@@ -58,8 +59,7 @@ export async function resolveTarget(values: TargetValues, directory = process.cw
   if (namespace !== undefined && !isKubernetes)
     throw new UsageError('--namespace applies to resources of Kubernetes: add --context NAME')
   if (isKubernetes) {
-    const { openKubernetesApi } = await import('../clients/kubernetes/kubernetes-api.ts')
-    const api = openKubernetesApi(kubeconfig, undefined, context)
+    const api = await openApi(kubeconfig, context)
     return {
       kind: 'kubernetes',
       origin: context === undefined ? `${kubeconfig}` : `context ${context}`,
@@ -74,6 +74,16 @@ export async function resolveTarget(values: TargetValues, directory = process.cw
   const stack = data === undefined ? nearestStack(RUNTIME_HINT, directory) : stackOf(data)
   const own = [...endpointAt('worker', stack.workerUrl, values), ...endpointAt('registry', stack.registryUrl, values)]
   return { kind: 'runtimes', origin: `weir up ${stack.manifests}`, endpoints: Object.fromEntries(own), stack }
+}
+
+async function openApi(kubeconfig: string | undefined, context: string | undefined): Promise<KubernetesApi> {
+  const { openKubernetesApi } = await import('../clients/kubernetes/kubernetes-api.ts')
+  try {
+    return openKubernetesApi(kubeconfig, undefined, context)
+  } catch (error) {
+    if (!(error instanceof ClusterError)) throw error
+    throw new UsageError(error.message)
+  }
 }
 
 /** The endpoint of a runtime. Throws a `UsageError` if the target has none. */

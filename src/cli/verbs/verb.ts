@@ -119,7 +119,7 @@ export function verbCommand(verb: Verb): Command {
       try {
         return await verb.run({ target, kind, names, values: values as VerbValues })
       } catch (error) {
-        return report(error)
+        return await report(error, { target, kind })
       } finally {
         if (target.kind === 'kubernetes') target.api.close()
       }
@@ -141,9 +141,12 @@ not respond.
 ${examples.map((example) => `  weir ${example}`).join('\n')}`
 }
 
-function report(error: unknown): ExitCode {
+async function report(error: unknown, { target, kind }: Pick<VerbCall, 'target' | 'kind'>): Promise<ExitCode> {
   if (error instanceof NotFoundError) return printError(error.message, 1)
-  if (error instanceof ClusterError) return printError(error.message, error.code === 'unreachable' ? 3 : 1)
+  if (error instanceof ClusterError && target.kind === 'kubernetes') {
+    const { explainApiError } = await import('./explain-api-error.ts')
+    return printError(explainApiError(error, { ...target, kind }), error.code === 'unreachable' ? 3 : 1)
+  }
   if (error instanceof InterruptedError) return 0
   if (error instanceof RequestError && [401, 403, 409, 422].includes(error.status) && !error.retriable)
     return printError(error.message, 1)

@@ -29,7 +29,8 @@ const get: Verb = {
     const read = () => source.rows(names, format !== 'table' && format !== 'name')
     const rows = await read()
     if (rows.length === 0 && format !== 'json' && format !== 'yaml' && !values.watch) {
-      process.stderr.write(`no ${kind}s in ${target.origin}\n`)
+      const where = target.kind === 'kubernetes' ? `namespace ${target.namespace} of ${target.origin}` : target.origin
+      process.stderr.write(`no ${kind}s in ${where}\n`)
       return 0
     }
     print(renderListing(source, rows, format, names.length === 1))

@@ -2,6 +2,7 @@ import type { RequestOptions } from 'node:https'
 import { isDeepStrictEqual } from 'node:util'
 import { KubeConfig } from '@kubernetes/client-node'
 import { startDeadline } from '../../common/deadline.ts'
+import { messageOf } from '../../common/errors.ts'
 import { type ClientTls, HttpAgent, type IncomingResponse, readText } from '../../common/http-agent.ts'
 import { packageVersion } from '../../common/package-version.ts'
 import type { HttpRequest } from '../http-client.ts'
@@ -51,6 +52,8 @@ export const JSON_PATCH = 'application/json-patch+json'
 const REQUEST_MS = 30_000
 /** Connections for requests that end. A watch has one of its own, which it would keep from all other requests. */
 const CONNECTIONS_MAX = 16
+/** The reason of an `ApiError` about a path that the API server does not serve. */
+export const NOT_SERVED = 'NotServed'
 const USER_AGENT = `weir/${packageVersion()}`
 
 /**
@@ -118,7 +121,10 @@ export class KubernetesApi {
   }
 
   async #exchange(agent: HttpAgent, call: ApiCall & { readonly signal: AbortSignal }): Promise<IncomingResponse> {
-    const credentials = await this.#authenticate()
+    const credentials = await this.#authenticate().catch((error: unknown) => {
+      const message = `the credentials for the API server at ${this.#server.host} cannot be read: ${messageOf(error)}`
+      throw new ApiError(0, 'Unauthenticated', message, { cause: error })
+    })
     const startMs = performance.now()
     const report = (status: number) =>
       this.#onResponse(call.method, this.#server.host, status, performance.now() - startMs)
@@ -142,7 +148,7 @@ export class KubernetesApi {
     report(response.status)
     if (response.status >= 200 && response.status < 300) return response
     const body = await readText(response).catch(() => '')
-    throw errorOfResponse(response.status, parseBody(body), call)
+    throw errorOfResponse(response.status, body, call)
   }
 
   /** Asks the official client for the credentials, which may change: headers are returned, certificates are set. */
@@ -213,9 +219,11 @@ function parseBody(body: string): unknown {
 
 type Status = { readonly message?: string; readonly reason?: string }
 
-function errorOfResponse(status: number, body: unknown, { method, path }: ApiCall): ApiError {
-  const { message, reason } = (body ?? {}) as Status
-  return new ApiError(status, reason ?? 'Unknown', message ?? `${method} ${path}: HTTP ${status}`)
+/** The response for a path that is not served, as of resources whose definition is missing, is a line of text. */
+function errorOfResponse(status: number, body: string, { method, path }: ApiCall): ApiError {
+  const notServed = body.trim() === '404 page not found' ? { reason: NOT_SERVED } : {}
+  const { message, reason = 'Unknown' } = (parseBody(body) ?? notServed) as Status
+  return new ApiError(status, reason, message ?? `${method} ${path}: HTTP ${status}`)
 }
 
 function unreachable(server: URL, error: unknown): unknown {
