@@ -37,9 +37,13 @@ beforeEach(() => {
   // No weir up of this machine is found.
   const directory = temporaryDirectory()
   vi.spyOn(process, 'cwd').mockReturnValue(directory)
+  vi.stubEnv('MAVEN_REPOSITORY', `http://${UNREACHABLE}`)
   listeners = [process.stdout, process.stderr].flatMap((stream) => stream.listeners('error'))
 })
-afterEach(() => vi.restoreAllMocks())
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
+})
 
 /** Those that a command adds for its process. */
 function removeListeners(): void {
