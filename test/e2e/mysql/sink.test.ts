@@ -95,6 +95,29 @@ describeOn([mariadb], 'the JDBC sink with MariaDB', () => {
     ])
   })
 
+  it('creates tables whose keys distinguish case, and adds columns for new fields with their defaults', async () => {
+    const database = await createMysqlDatabase(mariadb.address)
+    const config = { ...UPSERT, 'pk.fields': '', 'auto.create': 'true', 'auto.evolve': 'true' }
+    const run = await sink(database, { ...config, 'table.name.format': `${database.name}.\${topic}` })
+    const key = struct('key', { region: STRING, id: INT64 })
+    const keyed = (region: string, value: object, schema: Schema) =>
+      record(1, null, { key: { region, id: 1n }, keySchema: key, value, valueSchema: schema })
+    await run.put([keyed('eu', { word: 'a' }, struct('v', { word: STRING }))])
+    const wider = struct('v', {
+      ...{ word: STRING, rank: { ...INT64, default: 7 }, note: { ...STRING, default: 'none' } },
+      ...{ tags: optional(array(STRING)), at: { ...TIMESTAMP, default: new Date(0) } },
+    })
+    await run.put([
+      keyed('EU', { word: 'b', rank: 5, note: 'n', tags: ['x'], at: new Date(1) }, wider),
+      keyed('us', { word: 'c', rank: null, note: null, tags: null, at: null }, wider),
+    ])
+    expect(await database.run('SELECT * FROM words ORDER BY word')).toEqual([
+      ['eu', '1', 'a', '7', 'none', null, '1970-01-01 00:00:00.000'],
+      ['EU', '1', 'b', '5', 'n', '["x"]', '1970-01-01 00:00:00.001'],
+      ['us', '1', 'c', '7', 'none', null, '1970-01-01 00:00:00.000'],
+    ])
+  })
+
   it('creates and alters a table once if several tasks need it at the same time', async () => {
     const database = await createMysqlDatabase(mariadb.address)
     const config = { ...UPSERT, 'auto.create': 'true', 'auto.evolve': 'true' }
@@ -164,6 +187,28 @@ describeOn([mariadb], 'the JDBC sink with MariaDB', () => {
       expect(row).toEqual(HOSTILE)
     },
   )
+
+  it('writes to columns of other types, and compares keys by the type of their column', async () => {
+    const database = await createMysqlDatabase(mariadb.address)
+    await database.run(
+      `CREATE TABLE t (k varchar(20) PRIMARY KEY, e enum('sad', 'ok'), u uuid, j json, z timestamp(6) NULL, y year, b bit(8), \`Other\` int)`,
+      "INSERT INTO t (k) VALUES ('1'), ('1abc'), ('01')",
+    )
+    const fields = { e: STRING, u: STRING, j: STRING, z: TIMESTAMP, y: DATE, b: BYTES, other: STRING }
+    const uuid = '6a2f41a3-c54c-4cd2-ad35-6d8a3f0f23a9'
+    const day = new Date('2026-02-28T12:00:00Z')
+    const value = { e: 'ok', u: uuid, j: '[1]', z: new Date(1000), y: day, b: Buffer.from([5]), other: ' 7' }
+    const config = { ...UPSERT, 'pk.fields': 'k', 'delete.enabled': 'true', 'db.timezone': 'Asia/Tokyo' }
+    const run = await sink(database, config)
+    const one = { topic: 't', key: 1, keySchema: INT32 }
+    await run.put([{ ...one, value, valueSchema: struct('v', fields) }])
+    const select = "SELECT k, e, u, j, z, y, b + 0, `Other` FROM t WHERE k = '1'"
+    expect(await database.run(select)).toEqual([
+      ['1', 'ok', uuid, '[1]', '1970-01-01 00:00:01.000000', '2026', '5', '7'],
+    ])
+    await run.put([{ ...one, value: null, valueSchema: null }])
+    expect(await database.run('SELECT k FROM t ORDER BY k')).toEqual([['01'], ['1abc']])
+  })
 
   it('rejects only the records that the server or a conversion rejects', async () => {
     const database = await createMysqlDatabase(mariadb.address)
