@@ -18,7 +18,7 @@ export const SUPPORTED_VERSIONS = {
   helm: { oldest: '3', tested: ['3.22.0'] },
   /** The oldest server whose changes can be captured. Without Docker, tests also use the server that is installed. */
   postgres: { oldest: '10', tested: ['18.4', '17.6'] },
-  /** Debian 12's server, with Debezium's connector for MariaDB. */
+  /** Debian 12's server. */
   mariadb: { oldest: '10.11', tested: ['10.11'] },
   java: { oldest: '17', tested: ['17'] },
 } as const satisfies Readonly<Record<string, SupportedVersions>>

@@ -14,11 +14,15 @@ const ROWS: Readonly<Record<Program, { readonly name: string; readonly use: stri
   helm: { name: 'Helm', use: 'the chart', remark: 'Helm 4 is not tested.' },
   postgres: {
     name: 'PostgreSQL',
-    use: 'the connectors for PostgreSQL',
+    use: 'the connectors for PostgreSQL and JDBC',
     remark:
       'On a machine without Docker, tests use its installed server instead of 17. [Features by version](postgres-cdc.md)',
   },
-  mariadb: { name: 'MariaDB', use: "Debezium's connector for MariaDB", remark: "The server of Debian's packages." },
+  mariadb: {
+    name: 'MariaDB',
+    use: "`JdbcSource`, `JdbcSink` and Debezium's connector for MariaDB",
+    remark: "The server of Debian's packages. For MySQL there is no server in tests, which check its differences alone: [why](adr/0022-mysql-driver.md).",
+  },
   java: { name: 'Java', use: 'Java plugins', remark: 'The image with Java contains the tested version.' },
 }
 
