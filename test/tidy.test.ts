@@ -7,7 +7,7 @@ import { EXPORTED, REPLACED_FILES, REPLACED_NAMES, unquotedIdentifiers } from '.
 /** The modules of `src`, and which others each may import. */
 const MODULE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   cli: wordsOf(
-    'operator registry worker plugins java dead-letters records compatibility-worker formats clients sdk broker http tls config common',
+    'operator registry worker plugins java dead-letters records compatibility-worker formats clients sdk broker http regex tls config common',
   ),
   operator: wordsOf('console compatibility-worker formats clients http regex config common'),
   registry: wordsOf('console compatibility-worker formats broker clients encryption http tls config common'),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Endpoint, requestChecked } from './http-client.ts'
 
-// What Weir's worker records of its connectors, besides the REST API of Kafka Connect.
+// What Weir's worker tells of its connectors, besides the REST API of Kafka Connect.
 
 const logLine = z.looseObject({ number: z.number(), line: z.looseObject({}) })
 const logResponse = z.object({
@@ -17,6 +17,9 @@ const metricsResponse = z.object({
   ),
   missing: z.array(z.string()),
 })
+
+const topicsResponse = z.record(z.string(), z.array(z.string()))
+const rightsResponse = z.object({ operations: z.array(z.string()) })
 
 /** A worker reports the lags of this many partitions. */
 const PARTITIONS_MAX = 16
@@ -37,6 +40,10 @@ export interface WorkerActivityClient {
    * highest lags, and leave out partitions that never had one.
    */
   lags(name: string): Promise<(partition: string) => number | undefined>
+  /** The topics that each connector has used. */
+  topics(): Promise<Readonly<Record<string, readonly string[]>>>
+  /** What the user of the request may do with a connector. */
+  rights(name: string): Promise<readonly string[]>
 }
 
 /** Every call rejects with a `RequestError`, with status 404 if the worker is Java's. */
@@ -73,6 +80,11 @@ export function createWorkerActivityClient(endpoint: Endpoint): WorkerActivityCl
       )
       const isComplete = known.size < PARTITIONS_MAX && workers.some(({ times = [] }) => times.length > 0)
       return (partition) => known.get(partition) ?? (isComplete ? 0 : undefined)
+    },
+    topics: () => get(topicsResponse, '/ui/api/connector-topics'),
+    async rights(name) {
+      const query = { kind: 'connectors', name }
+      return (await get<z.infer<typeof rightsResponse>>(rightsResponse, '/ui/api/rights', query)).operations
     },
   }
 }

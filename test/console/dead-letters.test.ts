@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { deadLetterTopic } from '../../src/common/topic-use.ts'
 import {
   correctionOf,
   type DeadLetterPayload,
   type DeadLetterRow,
-  deadLetterTopic,
   editableText,
   editProblem,
   indentJson,

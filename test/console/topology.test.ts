@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { TopicUse } from '../../src/console/page/topic-use.ts'
+import type { TopicUse } from '../../src/common/topic-use.ts'
 import { filterTopology, layOutTopology, PICTURE_TOPICS_MAX, topologyTopics } from '../../src/console/page/topology.ts'
 
 const use = (connector: string, kind: TopicUse['kind'], topic: string, ...subjects: string[]): TopicUse => ({

@@ -1,7 +1,14 @@
 import { createInterface } from 'node:readline/promises'
+import { matchesWildcard } from '../../regex/wildcard.ts'
 import { type ExitCode, UsageError, wholeNumber } from '../command.ts'
 import { printableText } from '../terminal/printable-text.ts'
-import { type ChangeName, type ChangeOutcome, type ChangeSelection, NotFoundError } from './resource-source.ts'
+import {
+  type ChangeName,
+  type ChangeOutcome,
+  type ChangeSelection,
+  NotFoundError,
+  type ResourceSource,
+} from './resource-source.ts'
 import { openSource, printError, type Verb, type VerbCall } from './verb.ts'
 import { print } from './verb-output.ts'
 
@@ -17,16 +24,31 @@ export function changeVerb(name: ChangeName, about: string, options: Verb['optio
     examples:
       name === 'delete'
         ? ['delete connector/old-copy', 'delete subject old-value --yes']
-        : [`${name} connector/orders-source`],
+        : [`${name} connector/orders-source`, `${name} connector 'orders-*'`],
     async run(call) {
       const source = await openSource(call)
       const selection = selectionOf(call)
       const run = source.changes[name]
       if (run === undefined) throw new UsageError(`weir ${name} does not apply to a ${call.kind}`)
       if (name === 'delete' && !(await isConfirmed(call))) return printError('nothing is deleted', 1)
-      return changeEach(call, (one) => run(one, selection))
+      // What is deleted is named one by one.
+      const names = name === 'delete' ? call.names : await expandPatterns(call, source)
+      return changeEach({ ...call, names }, (one) => run(one, selection))
     },
   }
+}
+
+/** Replaces each name with `*` by those that match it, unless a resource has exactly this name. */
+async function expandPatterns({ kind, names }: VerbCall, source: ResourceSource): Promise<readonly string[]> {
+  if (!names.some((name) => name.includes('*'))) return names
+  const known = await source.names()
+  const expanded = names.flatMap((name) => {
+    if (!name.includes('*') || known.includes(name)) return [name]
+    const matching = known.filter((one) => matchesWildcard(name, one))
+    if (matching.length === 0) throw new NotFoundError(`no ${kind} matches '${name}'; weir get ${kind}s lists all`)
+    return matching
+  })
+  return [...new Set(expanded)]
 }
 
 /** A name that does not exist does not keep the others from being changed. */

@@ -1,13 +1,16 @@
-import { type Endpoint, RequestError } from '../../clients/http-client.ts'
+import { type Endpoint, RequestError, undefinedIfNotFound } from '../../clients/http-client.ts'
 import {
   createRegistryClient,
   REGISTRY_ERROR,
   type RegisteredSchema,
   type RegistryClient,
 } from '../../clients/registry-client.ts'
+import { createWorkerActivityClient } from '../../clients/worker-activity-client.ts'
+import { createWorkerClient } from '../../clients/worker-client.ts'
 import { mapConcurrently } from '../../common/map-concurrently.ts'
+import { type SubjectUse, subjectUses, topicUses } from '../../common/topic-use.ts'
 import { orMeant, UsageError } from '../command.ts'
-import { type Description, NotFoundError, type ResourceSource } from './resource-source.ts'
+import { type Description, NotFoundError, type ResourceSource, type Section } from './resource-source.ts'
 
 export type SubjectRow = {
   readonly name: string
@@ -18,8 +21,11 @@ export type SubjectRow = {
   readonly level?: string
 }
 
-/** The subjects of a registry, of all contexts. */
-export function registrySubjects(endpoint: Endpoint): ResourceSource<SubjectRow> & { readonly client: RegistryClient } {
+/** The subjects of a registry, of all contexts. `worker`: the one whose connectors may use them, if it is known. */
+export function registrySubjects(
+  endpoint: Endpoint,
+  worker?: Endpoint,
+): ResourceSource<SubjectRow> & { readonly client: RegistryClient } {
   const client = createRegistryClient(endpoint)
   const details = async (name: string): Promise<SubjectRow> => {
     const [{ version, id, schemaType = 'AVRO' }, level] = await Promise.all([
@@ -47,7 +53,7 @@ export function registrySubjects(endpoint: Endpoint): ResourceSource<SubjectRow>
       if (isDetailed) return mapConcurrently(sorted, details)
       return sorted.map((name) => ({ name, ...latest.get(name)! }))
     },
-    describe: (name) => describe(client, name),
+    describe: (name) => describe(client, name, worker),
     changes: {
       async delete(name, { isPermanent = false, version }) {
         const what = version === undefined ? '' : ` version ${version}`
@@ -130,16 +136,21 @@ async function levelOf(client: RegistryClient, name: string): Promise<string> {
   return (await client.config(name, { effective: true })).compatibility ?? ''
 }
 
-async function describe(client: RegistryClient, name: string): Promise<Description> {
+async function describe(client: RegistryClient, name: string, worker: Endpoint | undefined): Promise<Description> {
   const latest = await versionOf(client, name, 'latest')
-  const [versions, level, mode] = await Promise.all([
+  const [versions, level, mode, usedBy] = await Promise.all([
     client.versions(name),
     levelOf(client, name),
     client.mode(name, { effective: true }),
+    // A subject can be described while the worker does not respond.
+    worker && usersOf(name, worker).catch(requestErrorOf),
   ])
   const { version, id, schemaType = 'AVRO', references = [], metadata, ruleSet, schema } = latest
   return {
-    data: { name, version, id, type: schemaType, level, mode, versions, references, metadata, ruleSet, schema },
+    data: {
+      ...{ name, version, id, type: schemaType, level, mode, versions, references, metadata, ruleSet, schema },
+      ...(usedBy && !(usedBy instanceof RequestError) && { usedBy }),
+    },
     sections: [
       {
         fields: [
@@ -150,6 +161,7 @@ async function describe(client: RegistryClient, name: string): Promise<Descripti
           ['Versions', versions.join(', ')],
           ['Level', level],
           ['Mode', mode],
+          ...userFields(usedBy),
         ],
       },
       ...(references.length === 0
@@ -168,6 +180,30 @@ async function describe(client: RegistryClient, name: string): Promise<Descripti
       { title: 'Schema', text: prettySchema(latest) },
     ],
   }
+}
+
+/** The topics and connectors of a worker that use a subject, by their configurations and by what they have used. */
+async function usersOf(name: string, worker: Endpoint): Promise<SubjectUse> {
+  const [connectors, used] = await Promise.all([
+    createWorkerClient(worker).list(),
+    // A Java worker does not list them.
+    undefinedIfNotFound(createWorkerActivityClient(worker).topics()),
+  ])
+  return subjectUses(topicUses(connectors, used))(name)
+}
+
+function requestErrorOf(error: unknown): RequestError {
+  if (error instanceof RequestError) return error
+  throw error
+}
+
+function userFields(usedBy: SubjectUse | RequestError | undefined): NonNullable<Section['fields']> {
+  if (usedBy === undefined) return []
+  if (usedBy instanceof RequestError) return [['Used by', `unknown: ${usedBy.message}`]]
+  return [
+    ['Used by topics', usedBy.topics.join(', ') || 'none that is known'],
+    ['Used by connectors', usedBy.connectors.join(', ') || 'none that is known'],
+  ]
 }
 
 /** The schema with line breaks: as JSON, or as Protobuf is stored. */

@@ -8,7 +8,7 @@ export const VERB_SUMMARIES = {
   stop: 'stop connectors',
   restart: 'restart connectors or tasks',
   delete: 'delete connectors or subjects',
-  offsets: 'show the offsets of connectors',
+  offsets: 'show or change the offsets of connectors',
   lag: 'show how far sinks are behind',
   versions: 'list the versions of subjects',
 } as const

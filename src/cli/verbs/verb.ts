@@ -49,6 +49,14 @@ export const VERB_OPTIONS = {
   },
   config: { spec: { type: 'string' }, help: '  --config FILE           settings of the Kafka client (.properties)' },
   version: { spec: { type: 'string' }, help: '  --version N             of a subject: this version only' },
+  set: {
+    spec: { type: 'string', multiple: true },
+    help: '  --set TOPIC/N=OFFSET    of a sink: continue at this offset of partition N; may be repeated',
+  },
+  reset: {
+    spec: { type: 'boolean' },
+    help: '  --reset                 delete all offsets: a connector then begins anew',
+  },
   from: { spec: { type: 'string' }, help: '  --from N                the older version; default: the one before' },
   to: {
     spec: { type: 'string', default: 'latest' },
@@ -70,6 +78,8 @@ export type VerbValues = {
   readonly bootstrap?: string
   readonly config?: string
   readonly version?: string
+  readonly set?: readonly string[]
+  readonly reset?: boolean
   readonly from?: string
   readonly to?: string
 }
@@ -102,7 +112,7 @@ export async function openSource({ target, kind }: Pick<VerbCall, 'target' | 'ki
   }
   return kind === 'connector'
     ? (workerConnectors(runtimeOf(target, 'worker', 'a connector')) as ResourceSource)
-    : (registrySubjects(runtimeOf(target, 'registry', 'a subject')) as ResourceSource)
+    : (registrySubjects(runtimeOf(target, 'registry', 'a subject'), target.endpoints.worker) as ResourceSource)
 }
 
 export function verbCommand(verb: Verb): Command {

@@ -15,6 +15,7 @@ import { print, textFormat } from './verb-output.ts'
 
 const BOTH = ['connector', 'subject'] as const
 const WATCH_MS = 1_000
+const PATTERNS = 'In a name, * stands for any characters.'
 
 const get: Verb = {
   name: 'get',
@@ -72,10 +73,13 @@ export const VERBS: Readonly<Record<string, Verb>> = Object.fromEntries(
     get,
     describe,
     logsVerb,
-    changeVerb('pause', 'Pauses connectors: their tasks stay, and process no records.'),
-    changeVerb('resume', 'Resumes connectors that are paused or stopped.'),
-    changeVerb('stop', 'Stops connectors: their tasks end, and their configuration and offsets stay.'),
-    changeVerb('restart', 'Restarts connectors with all of their tasks, or what is selected.', ['task', 'failed']),
+    changeVerb('pause', `Pauses connectors: their tasks stay, and process no records. ${PATTERNS}`),
+    changeVerb('resume', `Resumes connectors that are paused or stopped. ${PATTERNS}`),
+    changeVerb('stop', `Stops connectors: their tasks end, and their configuration and offsets stay. ${PATTERNS}`),
+    changeVerb('restart', `Restarts connectors with all of their tasks, or what is selected. ${PATTERNS}`, [
+      'task',
+      'failed',
+    ]),
     changeVerb(
       'delete',
       'Deletes connectors, whose offsets stay, or subjects with all of their versions. It asks once.',

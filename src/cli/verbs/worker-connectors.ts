@@ -1,4 +1,5 @@
 import { type Endpoint, RequestError, undefinedIfNotFound } from '../../clients/http-client.ts'
+import { createWorkerActivityClient } from '../../clients/worker-activity-client.ts'
 import {
   createWorkerClient,
   type ExpandedConnector,
@@ -71,7 +72,12 @@ export function workerConnectors(
     },
     async describe(name) {
       const connector = await existing(name)
-      return describe(name, connector, await client.topics(name))
+      const [topics, rights] = await Promise.all([
+        client.topics(name),
+        // A Java worker does not know them.
+        undefinedIfNotFound(createWorkerActivityClient(endpoint).rights(name)),
+      ])
+      return describe(name, connector, topics, rights)
     },
     changes: {
       pause: change('paused', (name) => client.pause(name)),
@@ -119,7 +125,12 @@ function rowOf(name: string, { info, status }: ExpandedConnector): WorkerConnect
   }
 }
 
-async function describe(name: string, connector: ExpandedConnector, topics: readonly string[]): Promise<Description> {
+async function describe(
+  name: string,
+  connector: ExpandedConnector,
+  topics: readonly string[],
+  rights: readonly string[] | undefined,
+): Promise<Description> {
   const row = rowOf(name, connector)
   const { status, info } = connector
   // The code of plugins is loaded only here, because it takes long.
@@ -129,7 +140,7 @@ async function describe(name: string, connector: ExpandedConnector, topics: read
   const masked = maskConfig(config, secretKeysOf(config, catalog))
   const traces = status === undefined ? [] : [{ id: undefined, ...status.connector }, ...status.tasks]
   return {
-    data: { ...row, config: masked, topics, status: status ?? null },
+    data: { ...row, config: masked, topics, status: status ?? null, ...(rights && { rights }) },
     sections: [
       {
         fields: [
@@ -140,6 +151,7 @@ async function describe(name: string, connector: ExpandedConnector, topics: read
           ['Worker', status?.connector.worker_id],
           ['Managed by', config[OWNER_KEY]],
           ['Topics', topics.join(', ') || undefined],
+          ['You may', rights?.join(', ')],
         ],
       },
       {

@@ -1,5 +1,4 @@
 import { findJsonLines } from './json-lines.ts'
-import type { ConnectorConfig } from './wire.ts'
 
 // What `/ui/api/connectors/{name}/dead-letters` of a worker responds with, and what the view decides about it.
 
@@ -38,11 +37,6 @@ export type DeadLetterListing = {
   readonly marksProblem: string | null
 }
 export type PayloadDraft = Readonly<Partial<Record<'key' | 'value', string>>>
-
-/** The dead-letter topic that a sink writes to, if there is one. */
-export function deadLetterTopic(config: ConnectorConfig | undefined, type: string | undefined): string {
-  return type === 'sink' ? (config?.['errors.deadletterqueue.topic.name'] ?? '') : ''
-}
 
 export function listingPath(path: string, filters: Readonly<Record<string, string>>): string {
   const names = ['error', 'partition', 'before'] as const

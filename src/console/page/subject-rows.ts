@@ -1,6 +1,6 @@
+import type { SubjectUse } from '../../common/topic-use.ts'
 import { compareText, sortRows } from './sort-rows.ts'
 import { parseSubject, type SubjectName } from './subject-names.ts'
-import type { SubjectUse } from './topic-use.ts'
 
 /** A row of `GET /ui/api/subjects`. A registry of another vendor has no such list, so only names are known of its subjects. */
 export type SubjectSummary = readonly [

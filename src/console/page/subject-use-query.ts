@@ -1,8 +1,8 @@
 import { computed } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
+import { subjectUses, topicUses, type UsedTopics } from '../../common/topic-use.ts'
 import { type LiveQuery, useOnDemandQuery } from './queries.ts'
 import type { Runtime } from './session.ts'
-import { subjectUses, topicUses, type UsedTopics } from './topic-use.ts'
 import type { ExpandedConnectors } from './wire.ts'
 
 /** What the connectors of all workers use. It is read once, because it changes rarely and can be large. */

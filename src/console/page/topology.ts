@@ -1,5 +1,5 @@
+import type { TopicUse } from '../../common/topic-use.ts'
 import { compareText } from './sort-rows.ts'
-import type { TopicUse } from './topic-use.ts'
 
 /** A topic with the connectors that write and read it. */
 export type TopologyTopic = {

@@ -1,4 +1,5 @@
 import { counted } from '../../../common/counted.ts'
+import { deadLetterTopic } from '../../../common/topic-use.ts'
 import {
   type AttentionItem,
   attentionOfConnectors,
@@ -19,7 +20,6 @@ import { FirstStep } from '../components/first-step.ts'
 import { ImportWindows } from '../components/import-windows.ts'
 import { StateBadge } from '../components/state-badge.ts'
 import { connectorRows, sortConnectors } from '../connector-rows.ts'
-import { deadLetterTopic } from '../dead-letters.ts'
 import { html } from '../html.ts'
 import { hrefOf } from '../location.ts'
 import { type LiveQuery, useQuery } from '../queries.ts'

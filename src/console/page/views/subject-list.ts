@@ -1,6 +1,7 @@
 import { computed } from '@preact/signals'
 import { useMemo, useState } from 'preact/hooks'
 import { countedOf } from '../../../common/counted.ts'
+import type { subjectUses } from '../../../common/topic-use.ts'
 import { FilterChoice } from '../components/filter-choice.ts'
 import { FirstStep } from '../components/first-step.ts'
 import { LocalTime } from '../components/local-time.ts'
@@ -19,7 +20,6 @@ import {
   subjectRow,
 } from '../subject-rows.ts'
 import { useSubjectUses } from '../subject-use-query.ts'
-import type { subjectUses } from '../topic-use.ts'
 import { VersionList } from './version-list.ts'
 
 type SubjectListProps = {

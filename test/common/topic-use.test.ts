@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { subjectUses, topicUses } from '../../src/console/page/topic-use.ts'
+import { subjectUses, topicUses } from '../../src/common/topic-use.ts'
 
 const avro = (side: string, more: object = {}) => ({
   [`${side}.converter`]: 'io.confluent.connect.avro.AvroConverter',

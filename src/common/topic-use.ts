@@ -1,5 +1,14 @@
-import { deadLetterTopic } from './dead-letters.ts'
-import type { ConnectorConfig, ExpandedConnectors } from './wire.ts'
+/** Of `GET /connectors?expand=info`, what tells which topics a connector uses. */
+type ConnectorConfig = Readonly<Record<string, string | null>>
+type ListedConnectors = Readonly<
+  Record<
+    string,
+    {
+      readonly info?: { readonly type: string; readonly config: ConnectorConfig }
+      readonly status?: { readonly type: string }
+    }
+  >
+>
 
 /** `GET /ui/api/connector-topics`: the topics that each connector has used. A Java Connect cluster has no such list. */
 export type UsedTopics = Readonly<Record<string, readonly string[]>>
@@ -19,7 +28,7 @@ const TOPIC_KEYS = ['topic', 'kafka.topic', 'topics']
 const USES_REGISTRY = /(?:Avro|JsonSchema|Protobuf)Converter$/
 
 /** Which connector uses which topic, by what each has used and by its configuration. */
-export function topicUses(connectors: ExpandedConnectors, used: UsedTopics = {}): readonly TopicUse[] {
+export function topicUses(connectors: ListedConnectors, used: UsedTopics = {}): readonly TopicUse[] {
   return Object.entries(connectors).flatMap(([connector, { info, status }]): readonly TopicUse[] => {
     const { config = {} } = info ?? {}
     const isSink = (info?.type ?? status?.type) === 'sink'
@@ -74,4 +83,9 @@ export function subjectUses(uses: readonly TopicUse[]): (subject: string) => Sub
       connectors: [...new Set(found.map(({ connector }) => connector))].sort(),
     }
   }
+}
+
+/** The dead-letter topic that a sink writes to, if there is one. */
+export function deadLetterTopic(config: ConnectorConfig | undefined, type: string | undefined): string {
+  return type === 'sink' ? (config?.['errors.deadletterqueue.topic.name'] ?? '') : ''
 }
