@@ -125,10 +125,17 @@ export class ErrorPolicy {
       this.#log.error({ err: error, stage, className, ...position, ...record }, 'a record failed')
     }
     if (!this.isTolerant) {
-      throw new Error(`Tolerance exceeded in error handler: ${messageOf(failure.error)}`, { cause: failure.error })
+      const message = `${messageOf(failure.error)}${placeOf(failure.position)}`
+      throw new Error(`Tolerance exceeded in error handler: ${message}`, { cause: failure.error })
     }
     this.#counters.skipped += 1
   }
+}
+
+/** Where the record of a sink is, so that somebody can skip it. */
+function placeOf(position: object): string {
+  const { topic, partition, offset } = position as Readonly<Record<string, unknown>>
+  return offset === undefined ? '' : ` (${topic}, partition ${partition}, offset ${offset})`
 }
 
 /** Identified by the error's code, because a plugin may bundle a copy of the SDK with other classes. */

@@ -45,9 +45,14 @@ async function beginSubject(page: Page, name: string): Promise<void> {
 }
 
 async function setLevel(page: Page, title: string, level: string): Promise<void> {
+  await chooseLevel(page, title, level)
+  await page.getByRole('dialog').getByRole('button', { name: 'Change', exact: true }).click()
+}
+
+/** The level of one subject is changed without a question. */
+async function chooseLevel(page: Page, title: string, level: string): Promise<void> {
   await setting(page, title).getByLabel('Change to').selectOption(level)
   await setting(page, title).getByRole('button', { name: 'Change', exact: true }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Change', exact: true }).click()
 }
 
 /** The heading of a setting is followed by its text and its form. */
@@ -144,7 +149,7 @@ describeOn([chromium, kafka], 'the console of a registry on Kafka', () => {
     await client.register(':.import:old', { schema: orderSchema('long') })
 
     await openSubject(page, 'order')
-    await setLevel(page, 'Compatibility level', 'FULL_TRANSITIVE')
+    await chooseLevel(page, 'Compatibility level', 'FULL_TRANSITIVE')
     await page.getByText('Set the compatibility level of subject order to FULL_TRANSITIVE.').waitFor()
     expect((await client.config('order')).compatibility).toBe('FULL_TRANSITIVE')
     await setting(page, 'Compatibility level').getByRole('button', { name: 'Inherit' }).click()

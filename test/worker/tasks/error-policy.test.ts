@@ -87,7 +87,9 @@ describe('errors.retry', () => {
 describe('errors.tolerance', () => {
   it('fails the task with the cause when it is none', () => {
     const { policy, counters } = policyOf({})
-    expect(() => policy.tolerate(FAILURE)).toThrow('Tolerance exceeded in error handler: not a number')
+    expect(() => policy.tolerate(FAILURE)).toThrow(
+      'Tolerance exceeded in error handler: not a number (orders, partition 0, offset 7)',
+    )
     expect(counters).toMatchObject({ errors: 1, skipped: 0 })
   })
 

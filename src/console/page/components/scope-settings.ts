@@ -3,7 +3,14 @@ import { request } from '../api.ts'
 import { html } from '../html.ts'
 import { hrefOf } from '../location.ts'
 import { type LiveQuery, useQuery } from '../queries.ts'
-import { definingScope, LEVEL_MEANINGS, MODE_MEANINGS, type RegistryScope, scopesOf } from '../registry-scopes.ts'
+import {
+  definingScope,
+  GLOBAL_SCOPE,
+  LEVEL_MEANINGS,
+  MODE_MEANINGS,
+  type RegistryScope,
+  scopesOf,
+} from '../registry-scopes.ts'
 import { type Runtime, useRights } from '../session.ts'
 import { ActionButton } from './action-button.ts'
 import { valueInto } from './log-in.ts'
@@ -21,7 +28,7 @@ export function ScopeSettings({ runtime, subject }: { readonly runtime: Runtime;
     useQuery<Config>(`${runtime.basePath}/config${suffix}`, { kind: 'subject' }),
   )
   const modes = scopes.map(({ suffix }) => useQuery<Mode>(`${runtime.basePath}/mode${suffix}`, { kind: 'subject' }))
-  const [{ suffix, title } = { suffix: '', title: '' }] = scopes
+  const [{ kind, suffix, title } = GLOBAL_SCOPE] = scopes
   const inForce = `${suffix}?defaultToGlobal=true`
   const config = useQuery<Config>(`${runtime.basePath}/config${inForce}`, { kind: 'subject' })
   const mode = useQuery<Mode>(`${runtime.basePath}/mode${inForce}`, { kind: 'subject' })
@@ -35,7 +42,7 @@ export function ScopeSettings({ runtime, subject }: { readonly runtime: Runtime;
     <h2>Compatibility and mode <small>${title}</small></h2>
     <${Setting} title="Compatibility level" what=${title} choices=${LEVEL_MEANINGS} value=${compatibilityLevel}
       error=${config.error.value?.message} own=${levels[0]} isGlobal=${suffix === ''} isPermitted=${may('config')}
-      from=${definingScope(scopes, levels)} runtime=${runtime} remove=${remove('config')}
+      from=${definingScope(scopes, levels)} runtime=${runtime} remove=${remove('config')} asks=${kind !== 'subject'}
       set=${(compatibility: string) => put('config')({ compatibility })} />
     ${
       Object.keys(others).length > 0 &&
@@ -44,7 +51,7 @@ export function ScopeSettings({ runtime, subject }: { readonly runtime: Runtime;
     }
     <${Setting} title="Mode" what=${title} choices=${MODE_MEANINGS} value=${mode.data.value?.mode} error=${mode.error.value?.message}
       own=${ownModes[0]} isGlobal=${suffix === ''} isPermitted=${may('mode')} from=${definingScope(scopes, ownModes)}
-      runtime=${runtime} remove=${remove('mode')} set=${(value: string) => put('mode')({ mode: value })} />
+      runtime=${runtime} remove=${remove('mode')} asks=${true} set=${(value: string) => put('mode')({ mode: value })} />
   </section>`
 }
 
@@ -63,13 +70,15 @@ type SettingProps = {
   readonly error: string | undefined
   readonly isGlobal: boolean
   readonly isPermitted: boolean
+  /** Whether a change is confirmed. The level of one subject is changed back as easily. */
+  readonly asks: boolean
   readonly runtime: Runtime
   readonly set: (value: string) => Promise<unknown>
   readonly remove: () => Promise<unknown>
 }
 
 function Setting(props: SettingProps) {
-  const { title, what, choices, value, own, from, error, isGlobal, isPermitted } = props
+  const { title, what, choices, value, own, from, error, isGlobal, isPermitted, asks } = props
   const [chosen, choose] = useState<string>()
   const next = chosen ?? value ?? ''
   const name = title.toLowerCase()
@@ -88,13 +97,17 @@ function Setting(props: SettingProps) {
         </label>
         <${ActionButton} isDisabled=${next === '' || next === own} run=${() => props.set(next)}
           done=${sentence`Set the ${name} of ${what} to ${next}`}
-          question=${html`<p>Set the ${name} of <bdi>${what}</bdi> to ${next}: ${choices[next]}?</p>
+          question=${
+            !asks
+              ? undefined
+              : html`<p>Set the ${name} of <bdi>${what}</bdi> to ${next}: ${choices[next]}?</p>
             ${
               next === 'IMPORT' &&
               html`<p>The registry refuses it while there are schemas in <bdi>${what}</bdi>, and permanently deletes the soft-deleted ones.
                 End the window with READWRITE.</p>`
             }
-            ${isGlobal && html`<p>It applies to all subjects and contexts without a ${name} of their own.</p>`}`}
+            ${isGlobal && html`<p>It applies to all subjects and contexts without a ${name} of their own.</p>`}`
+          }
           >Change<//>
         ${
           own !== undefined &&
