@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { AxeBuilder } from '@axe-core/playwright'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
+import { FOCUS_FAULTS, readingFaults, readPage } from './screen-reader.ts'
 
 const PICTURES = join(import.meta.dirname, '../../docs/pictures')
 const TIMEOUT_MS = 120_000
@@ -56,8 +57,13 @@ export async function pressAndConfirm(page: Page, name: string): Promise<void> {
   await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
 }
 
-/** Expects that axe finds no violation that is serious or critical, in light and dark colors. */
+/**
+ * Expects that the page can be used by listening to it, and that axe finds no violation that is serious or critical, in light
+ * and dark colors.
+ */
 export async function expectAccessible(page: Page, view: string): Promise<void> {
+  const faults = [...readingFaults(await readPage(page)), ...((await page.evaluate(FOCUS_FAULTS)) as readonly string[])]
+  expect([view, faults]).toEqual([view, []])
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
     const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
@@ -75,7 +81,9 @@ export async function takePictures(page: Page, view: string): Promise<void> {
   await page.setViewportSize({ width: 1_000, height: 620 })
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
-    await page.screenshot({ path: join(PICTURES, `console-${view}-${colorScheme}.png`) })
+    // A notice can cover what the picture is of.
+    const style = '.notices { display: none }'
+    await page.screenshot({ path: join(PICTURES, `console-${view}-${colorScheme}.png`), style })
   }
 }
 

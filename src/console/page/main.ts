@@ -4,6 +4,7 @@ import { KeyboardShortcuts } from './components/keyboard-shortcuts.ts'
 import { LogIn } from './components/log-in.ts'
 import { Notices } from './components/notices.ts'
 import { followEvents, isLive } from './event-stream.ts'
+import { manageFocus } from './focus-management.ts'
 import { html } from './html.ts'
 import { hrefOf, pageLocation } from './location.ts'
 import { type ConsoleSession, type Runtime, RuntimeContext, useSession } from './session.ts'
@@ -79,7 +80,7 @@ function App() {
       ${session && html`<${Navigation} session=${session} />`}
       ${session?.user && html`<span>${session.user.name} <button onClick=${logOut}>Log out</button></span>`}
       ${session && html`<${KeyboardShortcuts} views=${viewsOf(session).map(([path]) => path)} />`}
-      <span class="status" role="status">${isLive.value ? 'live' : 'reading periodically'}</span>
+      <span class="status" role="status" aria-label="Updates">${isLive.value ? 'live' : 'reading periodically'}</span>
     </header>
     <main id="content" tabindex="-1">
       ${error.value && error.value.status !== 401 && html`<p class="error" role="alert">${error.value.message}</p>`}
@@ -121,4 +122,5 @@ function Navigation({ session }: { readonly session: ConsoleSession }) {
 
 const root = document.getElementById('app')
 if (root !== null) render(html`<${App} />`, root)
+manageFocus()
 void followEvents()

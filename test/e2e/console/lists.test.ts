@@ -10,6 +10,7 @@ import { describeOn, real } from '../../env/real.ts'
 import { estateConnectors, estateSubjects, startEstate } from '../../support/console-estate.ts'
 import { expectAccessible, openConsole, showView } from '../../support/console-page.ts'
 import { startTestRegistry } from '../../support/registry.ts'
+import { FOCUS_FAULTS } from '../../support/screen-reader.ts'
 import { startTestWorker } from '../../support/worker.ts'
 
 const chromium = await real('chromium')
@@ -100,7 +101,7 @@ describeOn([chromium], 'the lists of an estate', () => {
     await showView(page, 'connectors?sort=name')
     await page.getByText('10 of 10').waitFor()
     for (const name of ['sink-0000', 'sink-0001', 'source-0002']) await page.getByLabel(`Select ${name}`).check()
-    await page.getByRole('button', { name: 'Pause', exact: true }).click()
+    await page.getByRole('button', { name: 'Pause the selected connectors' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('Pause 3 connectors?').waitFor()
     await dialog.getByText('Resources declare 1 of them').waitFor()
@@ -115,7 +116,7 @@ describeOn([chromium], 'the lists of an estate', () => {
     await page.getByRole('searchbox', { name: 'Search' }).fill('source')
     await page.getByText('5 of 10').waitFor()
     await page.getByLabel('Select all that are shown').check()
-    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('button', { name: 'Delete the selected connectors' }).click()
     await dialog.getByRole('button', { name: 'Delete' }).click()
     await page.getByText('Deleted 5 of 5 connectors.').waitFor()
     expect(Object.keys(connectors).every((name) => name.startsWith('sink'))).toBe(true)
@@ -224,6 +225,7 @@ describeOn([chromium], 'the lists of an estate', () => {
         await showView(page, hash)
         await page.locator('main').getByText(shown).filter({ visible: true }).first().waitFor()
         await expectNoSidewaysScrolling(page, hash)
+        expect([hash, await page.evaluate(FOCUS_FAULTS)]).toEqual([hash, []])
         await page.setViewportSize(SIZES[0])
         await expectAccessible(page, hash)
         await takeEstatePictures(page, hash.replace(/\W+/g, '-') || kind)

@@ -36,6 +36,8 @@ describeOn([chromium], 'the console of a worker with authentication', () => {
     const dialog = page.getByRole('dialog', { name: 'Log in' })
     await dialog.waitFor()
     expect(await page.getByText('lines').count()).toBe(0)
+    // Nothing can be done without an answer.
+    for (let presses = 0; presses < 2; presses++) await page.keyboard.press('Escape')
     await logIn(page, 'eye', 'wrong')
     await dialog.waitFor()
     expect(await page.getByText('lines').count()).toBe(0)
@@ -43,12 +45,11 @@ describeOn([chromium], 'the console of a worker with authentication', () => {
     await dialog.waitFor({ state: 'detached' })
     await showView(page, 'connectors/lines')
     await page.getByRole('heading', { name: 'Configuration' }).waitFor()
-    for (const action of ['Pause', 'Stop', 'Delete', 'Restart all', 'Restart'])
-      expect([action, await page.getByRole('button', { name: action, exact: true }).count()]).toEqual([action, 0])
+    expect(await page.getByRole('button', { name: /^(?:Pause|Stop|Delete|Restart)/ }).count()).toBe(0)
 
     await page.getByRole('button', { name: 'Log out' }).click()
     await logIn(page, 'root')
-    await page.getByRole('button', { name: 'Delete', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Delete lines' }).waitFor()
 
     // Without the user root.
     writeFileSync(file, users.replace(/^root:.*$/m, ''))
@@ -59,7 +60,7 @@ describeOn([chromium], 'the console of a worker with authentication', () => {
     await dialog.waitFor({ state: 'detached' })
     await page.getByText('live', { exact: true }).waitFor()
     await page.getByRole('banner').getByText('eye').waitFor()
-    await expect.poll(() => page.getByRole('button', { name: 'Delete', exact: true }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: 'Delete lines' }).count()).toBe(0)
   })
 
   it('asks for another token when one has expired, and keeps an edit that is not saved', async () => {

@@ -5,6 +5,7 @@ import { describeOn, real } from '../../env/real.ts'
 import { basicAuthSettings } from '../../support/basic-auth.ts'
 import { expectAccessible, findFromOverview, openConsole, showView, takePictures } from '../../support/console-page.ts'
 import { startTestRegistry } from '../../support/registry.ts'
+import { focusedName, heardOf, listenToPage } from '../../support/screen-reader.ts'
 import { startTestWorker } from '../../support/worker.ts'
 
 const chromium = await real('chromium')
@@ -85,7 +86,8 @@ describeOn([chromium], 'the topics of a worker in the console', () => {
     await showView(other, page.url().split('#/')[1]!)
     await other.getByText('Masked because of their tags: Person.ssn.').waitFor()
 
-    await page.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('button', { name: 'Close record 0/0' }).click()
+    await expect.poll(() => focusedName(page)).toBe('Show record 0/0')
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download as JSON lines' }).click(),
@@ -136,9 +138,13 @@ describeOn([chromium], 'the topics of a worker in the console', () => {
     }
     expect(await page.getByRole('button', { name: /^Continue/ }).count()).toBe(0)
     await page.getByRole('checkbox', { name: 'Follow' }).check()
+    await page.getByText('Continue with older records').waitFor({ state: 'hidden' })
+    await listenToPage(page)
     await produce(broker, 'numbers', numbered(120, 123))
     await page.getByText('123 records shown,').waitFor()
     await page.getByText('value 122', { exact: true }).waitFor()
+    // What nobody has asked for is not announced.
+    expect((await heardOf(page)).announced).toEqual([])
     await page.getByLabel(/^From/).selectOption('offset')
     await page.getByLabel('Offset', { exact: true }).fill('121')
     await page.getByRole('button', { name: 'Read', exact: true }).click()

@@ -7,6 +7,8 @@ import { notify } from './notices.ts'
 
 export type ActionButtonProps = {
   readonly children: ComponentChildren
+  /** What the action is done to, for screen readers, which also list the buttons of a page without what is around them. */
+  readonly object?: string
   /** Performs the action; its result is shown as a notice, unless it returns `REPORTED`. */
   readonly run: () => Promise<unknown>
   /** What to report when it is done: a sentence without its period. */
@@ -21,9 +23,10 @@ export type ActionButtonProps = {
 export const REPORTED = Symbol('reported')
 
 /** A button that performs one action at a time, after a question if there is one, and reports the result. */
-export function ActionButton({ children, run, done, question, isDangerous, isDisabled }: ActionButtonProps) {
+export function ActionButton({ children, object, run, done, question, isDangerous, isDisabled }: ActionButtonProps) {
   const [isRunning, setRunning] = useState(false)
   const [isAsking, setAsking] = useState(false)
+  const label = object && `${children} ${object}`
   const perform = async () => {
     setAsking(false)
     setRunning(true)
@@ -35,13 +38,19 @@ export function ActionButton({ children, run, done, question, isDangerous, isDis
     setRunning(false)
     await refreshAll()
   }
-  const ask = () => (question === undefined ? void perform() : setAsking(true))
-  return html`<button class=${isDangerous ? 'danger' : ''} disabled=${isRunning || isDisabled} onClick=${ask}>
+  const ask = () => {
+    if (isRunning) return
+    if (question === undefined) void perform()
+    else setAsking(true)
+  }
+  // Disabled while it runs, it would lose the focus.
+  return html`<button type="button" class=${isDangerous ? 'danger' : ''} aria-label=${label} aria-disabled=${isRunning}
+      disabled=${isDisabled && !isRunning} onClick=${ask}>
       ${children}
     </button>
     ${
       isAsking &&
-      html`<${Confirmation} action=${children} isDangerous=${isDangerous} onConfirm=${() => void perform()}
+      html`<${Confirmation} action=${children} label=${label} isDangerous=${isDangerous} onConfirm=${() => void perform()}
         onCancel=${() => setAsking(false)}>${question}<//>`
     }`
 }

@@ -42,7 +42,7 @@ function Kind({ items }: { readonly items: readonly AttentionItem[] }) {
     <${Items} items=${items.slice(0, SHOWN_MAX)} />
     ${
       further.length > 0 &&
-      html`<details><summary>${(items.length - SHOWN_MAX).toLocaleString('en')} more</summary>
+      html`<details><summary>${(items.length - SHOWN_MAX).toLocaleString('en')} more<span class="hidden"> with ${first.state}: ${first.nextStep}</span></summary>
         <${Items} items=${further} />
         ${left > 0 && html`<p>${left.toLocaleString('en')} more are in the lists of connectors and resources.</p>`}
       </details>`

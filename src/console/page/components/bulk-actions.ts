@@ -33,12 +33,12 @@ export function BulkActions({ basePath, selected, onSelect }: BulkActionsProps) 
       <span role="status">${counted(names.length, 'connector')} selected${names.length === SELECTED_MAX && ', which is the maximum'}</span>
       ${BULK_ACTIONS.map(
         (action) => html`<${ActionButton} key=${action.name} run=${run(action)} done=${action.done}
-          isDangerous=${action.isDangerous} isDisabled=${names.length === 0}
+          isDangerous=${action.isDangerous} isDisabled=${names.length === 0} object="the selected connectors"
           question=${html`<${Question} action=${action} selected=${selected} />`}>${action.name}<//>`,
       )}
       ${names.length > 0 && html`<button type="button" onClick=${() => onSelect([])}>Clear the selection</button>`}
     </div>
-    ${result && html`<${Result} ...${result} onClose=${() => setResult(undefined)} />`}`
+    <div role="status">${result && html`<${Result} ...${result} onClose=${() => setResult(undefined)} />`}</div>`
 }
 
 function Question({ action, selected }: { readonly action: BulkAction; readonly selected: readonly ConnectorRow[] }) {
@@ -50,8 +50,8 @@ function Question({ action, selected }: { readonly action: BulkAction; readonly 
 
 function Result({ action, count, failures, onClose }: BulkResult & { readonly onClose: () => void }) {
   const done = count - failures.length
-  return html`<section role="status" aria-label="Result">
-    <p>${action.done} ${done} of ${counted(count, 'connector')}. <button type="button" onClick=${onClose}>Close</button></p>
+  return html`<section aria-label="Result">
+    <p>${action.done} ${done} of ${counted(count, 'connector')}. <button type="button" aria-label="Close the result" onClick=${onClose}>Close</button></p>
     ${
       failures.length > 0 &&
       html`<ul class="names" tabindex="0" aria-label="Failed">${failures.map(

@@ -46,7 +46,7 @@ export function ConfigEditor({ basePath, draft, onDraft, fixed }: ConfigEditorPr
     <div>
       <label>Search keys and documentation
         <input type="search" value=${search} onInput=${valueInto(setSearch)} /></label>
-      <p role="status" class=${errorCount > 0 && !isOutdated ? 'error' : ''}>
+      <p role="status" aria-live=${isOutdated ? 'off' : undefined} class=${errorCount > 0 && !isOutdated ? 'error' : ''}>
         ${!className ? 'Choose a plugin to see its keys.' : isOutdated ? 'Validating …' : errorCount === 0 ? 'The worker finds no error.' : `Errors that the worker finds: ${errorCount}.`}
       </p>
       ${error && html`<p class="error" role="alert">${error}</p>`}
@@ -69,8 +69,8 @@ export function ConfigEditor({ basePath, draft, onDraft, fixed }: ConfigEditorPr
           ? html`<${CopiedText} name="Manifest" text=${connectorManifest({ connector: draft.config['name'] ?? '', config: draft.config, secretKeys })} />`
           : html`<label>Configuration as JSON
               <textarea class="json" spellcheck="false" rows="24" value=${draft.text} aria-invalid=${draft.error !== undefined}
-                onInput=${valueInto(editText)}></textarea></label>
-            ${draft.error && html`<p class="error" role="alert">${draft.error}</p>`}`
+                aria-describedby="json-error" onInput=${valueInto(editText)}></textarea></label>
+            ${draft.error && html`<p id="json-error" class="error" role="alert">${draft.error}</p>`}`
       }
     </div>
   </div>`

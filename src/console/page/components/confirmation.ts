@@ -1,24 +1,24 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
 import { html } from '../html.ts'
+import { Modal } from './modal.ts'
 
 export type ConfirmationProps = {
   readonly children: ComponentChildren
   readonly action: ComponentChildren
+  /** The name of the action for screen readers, if it is more than its text. */
+  readonly label?: string
   readonly isDangerous?: boolean
   readonly onConfirm: () => void
   readonly onCancel: () => void
 }
 
-/** Asks before an action. The native dialog keeps the focus inside, and Escape cancels. */
-export function Confirmation({ children, action, isDangerous, onConfirm, onCancel }: ConfirmationProps) {
-  const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => dialog.current?.showModal(), [])
-  return html`<dialog ref=${dialog} aria-labelledby="question" onClose=${onCancel}>
+/** Asks before an action. */
+export function Confirmation({ children, action, label, isDangerous, onConfirm, onCancel }: ConfirmationProps) {
+  return html`<${Modal} labelledBy="question" onClose=${onCancel}>
     <div id="question">${children}</div>
     <form method="dialog" class="buttons">
-      <button onClick=${onCancel}>Cancel</button>
-      <button type="button" class=${isDangerous ? 'danger' : 'primary'} onClick=${onConfirm}>${action}</button>
+      <button>Cancel</button>
+      <button type="button" class=${isDangerous ? 'danger' : 'primary'} aria-label=${label} onClick=${onConfirm}>${action}</button>
     </form>
-  </dialog>`
+  <//>`
 }

@@ -3,8 +3,15 @@ import { html } from '../html.ts'
 import { notify } from './notices.ts'
 import { sentence } from './sentence.ts'
 
+type CopiedTextProps = {
+  readonly text: string
+  readonly name: string
+  /** What the text is for, where a page has several. */
+  readonly purpose?: string
+}
+
 /** A text, such as a manifest or a command, with a button that copies it. `name` is what it is called in the page. */
-export function CopiedText({ text, name }: { readonly text: string; readonly name: string }) {
+export function CopiedText({ text, name, purpose }: CopiedTextProps) {
   const block = useRef<HTMLPreElement>(null)
   const copy = async () => {
     try {
@@ -19,7 +26,7 @@ export function CopiedText({ text, name }: { readonly text: string; readonly nam
     }
   }
   return html`<div class="copied">
-    <button type="button" onClick=${() => void copy()}>Copy the ${name.toLowerCase()}</button>
-    <pre ref=${block} tabindex="0" aria-label=${name}>${text}</pre>
+    <button type="button" aria-label=${purpose && `Copy the ${name.toLowerCase()} ${purpose}`} onClick=${() => void copy()}>Copy the ${name.toLowerCase()}</button>
+    <pre ref=${block} tabindex="0" role="group" aria-label=${name}>${text}</pre>
   </div>`
 }

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import {
   correctionOf,
@@ -54,13 +54,14 @@ export function DeadLetterEditor({ path, row, target, onDone }: EditorProps) {
     setResult(undefined)
   }
   const corrected = (['key', 'value'] as const).filter((role) => role in correction)
+  const object = `record ${rowKey(row)}`
   const drafts = Object.fromEntries(corrected.map((role) => [role, draft[role] ?? '']))
   return html`<div class="dead-letter-editor">
     ${(['key', 'value'] as const).map((role) => html`<${PayloadInput} key=${role} role=${role} row=${whole} text=${draft[role]} onText=${edit(role)} />`)}
     <p role="status" class=${result?.isError ? 'error' : ''}>${result?.text}</p>
     <div class="buttons">
-      <${ActionButton} run=${() => check().catch(() => REPORTED)} done=${sentence`Record ${rowKey(row)} can be replayed`}>Check<//>
-      <${ActionButton} run=${replay} done=${sentence`Replayed record ${rowKey(row)}`}
+      <${ActionButton} object=${object} run=${() => check().catch(() => REPORTED)} done=${sentence`Record ${rowKey(row)} can be replayed`}>Check<//>
+      <${ActionButton} object=${object} run=${replay} done=${sentence`Replayed record ${rowKey(row)}`}
         question=${html`<p>Replay the record ${rowKey(row)}?</p>${replayConsequences([whole], target, drafts).map((one) => html`<p>${one}</p>`)}`}
         >${corrected.length > 0 ? 'Replay corrected' : 'Replay as it is'}<//>
     </div>
@@ -77,6 +78,7 @@ type InputProps = {
 const FORMS = { json: 'data as JSON', text: 'text', hex: 'bytes in hexadecimal', null: 'null' }
 
 function PayloadInput({ role, row, text, onText }: InputProps) {
+  const id = useId()
   const payload = row[role]
   const problem = editProblem(payload)
   const title = `${role === 'key' ? 'Key' : 'Value'}, ${FORMS[payload.form]}`
@@ -85,7 +87,7 @@ function PayloadInput({ role, row, text, onText }: InputProps) {
   const line = text === undefined ? undefined : wrongLine(payload, text)
   return html`<label>${title}
       <textarea class="json" spellcheck="false" rows=${Math.min(20, shown.split('\n').length + 1)} value=${shown}
-        aria-invalid=${line !== undefined} onInput=${valueInto(onText)}></textarea></label>
-    ${line !== undefined && html`<p class="error">Line ${line}: this is not JSON.</p>`}
+        aria-invalid=${line !== undefined} aria-describedby=${id} onInput=${valueInto(onText)}></textarea></label>
+    ${line !== undefined && html`<p id=${id} class="error">Line ${line}: this is not JSON.</p>`}
     ${payload.problem && html`<p class="reason">The converter, of the original: ${payload.problem}</p>`}`
 }

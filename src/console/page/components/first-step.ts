@@ -12,24 +12,24 @@ export function FirstStep({ of, runtime }: FirstStepProps) {
   const call = (method: string, path: string, body: object) =>
     `curl${login} -X ${method} -H 'content-type: application/json' '${urlOf(runtime, path)}' -d '${JSON.stringify(body)}'`
   if (of === 'connectors')
-    return html`<section aria-label="First step">
+    return html`<section aria-label="First connector">
       <p>There is no connector yet. <a href=${hrefOf(['new-connector'], { runtime: runtime?.name ?? '' })}>Create one with the form</a>,
         ${' '}or with this command, which writes ten generated orders a second into the topic first-orders:</p>
-      <${CopiedText} name="Command" text=${call('PUT', 'connectors/first-orders/config', FIRST_CONNECTOR)} />
+      <${CopiedText} name="Command" purpose="for the first connector" text=${call('PUT', 'connectors/first-orders/config', FIRST_CONNECTOR)} />
     </section>`
   if (of === 'topics')
-    return html`<section aria-label="First step">
+    return html`<section aria-label="First topic">
       <p>There is no topic yet. A source connector creates the topics that it writes, such as this one:</p>
-      <${CopiedText} name="Command" text=${call('PUT', 'connectors/first-orders/config', FIRST_CONNECTOR)} />
+      <${CopiedText} name="Command" purpose="for the first topic" text=${call('PUT', 'connectors/first-orders/config', FIRST_CONNECTOR)} />
     </section>`
   if (of === 'subjects')
-    return html`<section aria-label="First step">
+    return html`<section aria-label="First subject">
       <p>There is no subject yet. Producers register schemas when they write, or register one with this command:</p>
-      <${CopiedText} name="Command" text=${call('POST', 'subjects/first-orders-value/versions', FIRST_SCHEMA)} />
+      <${CopiedText} name="Command" purpose="for the first subject" text=${call('POST', 'subjects/first-orders-value/versions', FIRST_SCHEMA)} />
     </section>`
-  return html`<section aria-label="First step">
+  return html`<section aria-label="First resource">
     <p>No resource is declared yet. Pass this on to kubectl apply -f -, or with weir up, append it to a file of the directory:</p>
-    <${CopiedText} name="Command" text=${FIRST_RESOURCE} />
+    <${CopiedText} name="Command" purpose="for the first resource" text=${FIRST_RESOURCE} />
     ${hasResources && html`<p>A connector that runs shows its manifest, so that what exists can be declared as it is.</p>`}
   </section>`
 }

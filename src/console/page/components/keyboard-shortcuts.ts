@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { html } from '../html.ts'
 import { hrefOf } from '../location.ts'
+import { Modal } from './modal.ts'
 
 /** Views by the key after `g`. */
 const VIEWS = {
@@ -25,7 +26,6 @@ type KeyboardShortcutsProps = {
 /** Shortcuts of the whole page, and the button and dialog that list them. */
 export function KeyboardShortcuts({ views }: KeyboardShortcutsProps) {
   const [isOpen, setOpen] = useState(false)
-  const dialog = useRef<HTMLDialogElement>(null)
   const available = Object.entries(VIEWS).filter(([, [, path]]) => views.includes(path))
   useEffect(() => {
     let isAfterG = false
@@ -48,13 +48,10 @@ export function KeyboardShortcuts({ views }: KeyboardShortcutsProps) {
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)
   }, [views.join(' ')])
-  useEffect(() => {
-    if (isOpen) dialog.current?.showModal()
-  }, [isOpen])
   return html`<button type="button" aria-label="Keyboard shortcuts" onClick=${() => setOpen(true)}>?</button>
     ${
       isOpen &&
-      html`<dialog ref=${dialog} aria-labelledby="shortcuts" onClose=${() => setOpen(false)}>
+      html`<${Modal} labelledBy="shortcuts" onClose=${() => setOpen(false)}>
         <h2 id="shortcuts">Keyboard shortcuts</h2>
         <dl class="shortcuts">
           <dt><kbd>/</kbd></dt><dd>Search in this view</dd>
@@ -64,13 +61,13 @@ export function KeyboardShortcuts({ views }: KeyboardShortcutsProps) {
         </dl>
         <label class="check"><input type="checkbox" checked=${!isOff.value} onChange=${() => keep(!isOff.value)} /> Use shortcuts</label>
         <form method="dialog" class="buttons"><button>Close</button></form>
-      </dialog>`
+      <//>`
     }`
 }
 
 /** Whether somebody types text, answers a question or uses a shortcut of the browser. */
 function isForOthers({ ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
-  const typing = 'input:not([type=checkbox]), textarea, select, dialog, .dialog'
+  const typing = 'input:not([type=checkbox]), textarea, select, dialog'
   return ctrlKey || metaKey || altKey || (target instanceof Element && target.closest(typing) !== null)
 }
 

@@ -12,7 +12,7 @@ export function LinePlot({ plot }: { readonly plot: Plot }) {
   const spanMs = plotSpanMs(times)
   const area = { times, endMs: times.at(-1) ?? 0, spanMs, top: highest || 1, width: WIDTH, height: HEIGHT }
   const now = lines.map(({ label, values }) => `${label} ${formatValue(lastOf(values))}`).join(', ')
-  return html`<figure class="plot">
+  return html`<figure class="plot" aria-label=${title}>
     <figcaption><h3>${title} <small>${unit}</small></h3></figcaption>
     <ul>${lines.map(
       ({ label, values }, at) => html`<li key=${label} class=${`line-${at}`}>
@@ -36,7 +36,7 @@ function ValueTable({ plot }: { readonly plot: Plot }) {
     <summary>Table<span class="hidden"> of ${plot.title.toLowerCase()}</span></summary>
     ${
       isOpen &&
-      html`<div class="scrolled"><table>
+      html`<div class="scrolled" tabindex="0" role="region" aria-label=${`Values of ${plot.title.toLowerCase()}`}><table aria-label=${plot.title}>
         <thead><tr><th scope="col">Time</th>${plot.lines.map(({ label }) => html`<th scope="col" key=${label}>${label}</th>`)}</tr></thead>
         <tbody>${plotTable(plot).map(
           ({ time, values }) => html`<tr key=${time}><th scope="row"><${LocalTime} ms=${time} part="time" /></th>

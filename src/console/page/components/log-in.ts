@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { logIn, logInWithToken, type Realm } from '../api.ts'
 import { html } from '../html.ts'
 import { refreshAll } from '../queries.ts'
+import { Modal } from './modal.ts'
 
 const REASONS: Readonly<Record<Realm, string>> = {
   program: 'The program needs credentials of its REST API, or the former ones have expired.',
@@ -21,10 +22,10 @@ export function LogIn({ realm, reason }: { readonly realm: Realm; readonly reaso
     else logIn(realm, user, secret)
     void refreshAll()
   }
-  return html`<div class="overlay">
-    <form class="dialog" role="dialog" aria-modal="true" aria-labelledby="log-in" onSubmit=${submit}>
+  return html`<${Modal} labelledBy="log-in" describedBy="log-in-reason">
+    <form onSubmit=${submit}>
       <h2 id="log-in">${isToken ? 'Kubernetes token' : 'Log in'}</h2>
-      <p>${REASONS[realm]}</p>
+      <p id="log-in-reason">${REASONS[realm]}</p>
       ${isToken && html`<p role="status">${reason}</p>`}
       ${
         !isToken &&
@@ -38,7 +39,7 @@ export function LogIn({ realm, reason }: { readonly realm: Realm; readonly reaso
       </label>
       <button class="primary">Log in</button>
     </form>
-  </div>`
+  <//>`
 }
 
 /** Passes the value of an input on. */

@@ -21,10 +21,10 @@ function close(id: number): void {
 }
 
 export function Notices() {
-  return html`<div class="notices" role="status" aria-live="polite">
+  return html`<div class="notices" role="status" aria-atomic="false">
     ${notices.value.map(
       ({ id, text, isError }) => html`<p key=${id} class=${isError ? 'error' : ''}>
-        ${text} <button aria-label="Close" onClick=${() => close(id)}>×</button>
+        ${text} <button aria-label="Close the notice" onClick=${() => close(id)}>×</button>
       </p>`,
     )}
   </div>`

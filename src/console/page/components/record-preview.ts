@@ -39,6 +39,7 @@ export function RecordPreview({ basePath, name, config, level }: RecordPreviewPr
   useEffect(() => () => last.current?.abort(), [])
   const text = JSON.stringify(config)
   const run = async () => {
+    if (reading !== undefined) return
     const controller = new AbortController()
     last.current = controller
     setReading(controller)
@@ -58,7 +59,7 @@ export function RecordPreview({ basePath, name, config, level }: RecordPreviewPr
     <${Heading} id="preview">Preview of records<//>
     <p class="documentation">What converters and transformations make of the last ten records, before anything is saved. Nothing is written.</p>
     <div class="buttons">
-      <button type="button" disabled=${reading !== undefined} onClick=${() => void run()}>Preview records</button>
+      <button type="button" aria-disabled=${reading !== undefined} onClick=${() => void run()}>Preview records</button>
       <span role="status">${
         reading
           ? 'Reading …'
@@ -114,7 +115,7 @@ function Record({ record, config }: { readonly record: PreviewedRecord; readonly
     ${problem && html`<p class="reason">It does not pass the plugins here: ${problem}.</p>`}
     ${
       read !== null && result !== null
-        ? html`<${TextDiff} left=${{ title: 'As the converters read it', text: before }}
+        ? html`<${TextDiff} of=${name} left=${{ title: 'As the converters read it', text: before }}
             right=${{ title: 'After the transformations', text: pluginRecordText(result) }} />`
         : html`<pre tabindex="0" role="region" aria-label=${`Record ${name}`}>${before}</pre>`
     }

@@ -47,7 +47,7 @@ export function ScopeSettings({ runtime, subject }: { readonly runtime: Runtime;
     ${
       Object.keys(others).length > 0 &&
       html`<details><summary>Other settings in effect</summary>
-        <pre tabindex="0">${JSON.stringify(others, null, 2)}</pre></details>`
+        <pre tabindex="0" role="group" aria-label="Other settings in effect">${JSON.stringify(others, null, 2)}</pre></details>`
     }
     <${Setting} title="Mode" what=${title} choices=${MODE_MEANINGS} value=${mode.data.value?.mode} error=${mode.error.value?.message}
       own=${ownModes[0]} isGlobal=${suffix === ''} isPermitted=${may('mode')} from=${definingScope(scopes, ownModes)}
@@ -82,6 +82,7 @@ function Setting(props: SettingProps) {
   const [chosen, choose] = useState<string>()
   const next = chosen ?? value ?? ''
   const name = title.toLowerCase()
+  const object = `the ${name} of ${what}`
   return html`<h3>${title}</h3>
     ${error !== undefined && html`<p class="error" role="alert">${error}</p>`}
     <p><strong class=${value === 'IMPORT' ? 'waiting' : ''}>${value ?? '…'}</strong>${value && choices[value] && `: ${choices[value]}.`}
@@ -90,12 +91,12 @@ function Setting(props: SettingProps) {
     ${
       isPermitted &&
       html`<div class="filters">
-        <label>Change to
+        <label>Change the ${name} to
           <select value=${next} onChange=${valueInto(choose)}>
             ${Object.keys(choices).map((choice) => html`<option key=${choice} value=${choice}>${choice}</option>`)}
           </select>
         </label>
-        <${ActionButton} isDisabled=${next === '' || next === own} run=${() => props.set(next)}
+        <${ActionButton} object=${object} isDisabled=${next === '' || next === own} run=${() => props.set(next)}
           done=${sentence`Set the ${name} of ${what} to ${next}`}
           question=${
             !asks
@@ -112,7 +113,7 @@ function Setting(props: SettingProps) {
         ${
           own !== undefined &&
           !isGlobal &&
-          html`<${ActionButton} run=${props.remove} done=${sentence`Removed the ${name} of ${what}`}
+          html`<${ActionButton} object=${object} run=${props.remove} done=${sentence`Removed the ${name} of ${what}`}
             question=${sentence`Remove the ${name} ${own} of ${what}? Then it is inherited.`}>Inherit<//>`
         }
       </div>`

@@ -35,6 +35,7 @@ const MARGIN_ROWS = 10
 export function VirtualTable<Row>({ label, columns, rows, keyOf, empty }: VirtualTableProps<Row>) {
   const body = useRef<HTMLDivElement>(null)
   const [{ top, height, above }, setWindow] = useState({ top: 0, height: 600, above: 260 })
+  const focused = useRef<{ readonly at: number; readonly key: string }>(undefined)
   useEffect(() => {
     const element = body.current
     if (element === null) return undefined
@@ -52,6 +53,21 @@ export function VirtualTable<Row>({ label, columns, rows, keyOf, empty }: Virtua
   }, [])
   const first = Math.max(0, Math.min(Math.floor(top / ROW_PX), rows.length - 1) - MARGIN_ROWS)
   const last = Math.min(rows.length, Math.ceil((top + height) / ROW_PX) + MARGIN_ROWS)
+  const rendered = rows.slice(first, last).map((row, at) => ({ row, at: first + at, key: keyOf(row) }))
+  // Scrolling does not take the focus away: its row stays.
+  const kept = focused.current
+  const keptRow = kept && rows[kept.at]
+  if (kept && keptRow !== undefined && keyOf(keptRow) === kept.key) {
+    if (kept.at < first) rendered.unshift({ ...kept, row: keptRow })
+    if (kept.at >= last) rendered.push({ ...kept, row: keptRow })
+  }
+  const rememberFocus = ({ target }: FocusEvent) => {
+    const index = target instanceof Element && target.closest('[role=row]')?.getAttribute('aria-rowindex')
+    const at = Number(index) - 2
+    const row = rows[at]
+    focused.current = row && { at, key: keyOf(row) }
+  }
+  const rowHeader = columns.findIndex(({ isNarrow }) => !isNarrow)
   const widthsOf = (some: readonly TableColumn<Row>[]) =>
     some.map(({ width = 1, isNarrow }) => (isNarrow ? '24px' : `minmax(0, ${width}fr)`)).join(' ')
   // As in style.css: a narrow screen has the first two columns besides a checkbox.
@@ -72,18 +88,21 @@ export function VirtualTable<Row>({ label, columns, rows, keyOf, empty }: Virtua
             sorted,
             isNumber,
           }) => html`<span class=${isNumber ? 'number' : undefined} role="columnheader" aria-sort=${onSort && (sorted ?? 'none')}>
-            ${onSort ? html`<button class="sort" onClick=${onSort}>${title} ${arrowOf(sorted)}</button>` : title}
+            ${onSort ? html`<button class="sort" onClick=${onSort}>${title} <span aria-hidden="true">${arrowOf(sorted)}</span></button>` : title}
           </span>`,
         )}
       </div>
     </div>
-    <div class="body" ref=${body} role="rowgroup" tabindex="0" aria-label=${`${label}: rows`}>
+    <div class="body" ref=${body} role="rowgroup" tabindex="0" aria-label=${`${label}: rows`} onFocusIn=${rememberFocus}>
       ${rows.length === 0 && html`<div class="empty" role="row"><span role="cell">${empty}</span></div>`}
       <div style=${{ height: `${rows.length * ROW_PX}px`, position: 'relative' }} role="presentation">
-        ${rows.slice(first, last).map(
-          (row, at) => html`<div class="row" role="row" key=${keyOf(row)} aria-rowindex=${first + at + 2}
-            style=${{ transform: `translateY(${(first + at) * ROW_PX}px)` }}>
-            ${columns.map(({ cell, isNumber }) => html`<span class=${isNumber ? 'number' : undefined} role="cell">${cell(row)}</span>`)}
+        ${rendered.map(
+          ({ row, at, key }) => html`<div class="row" role="row" key=${key} aria-rowindex=${at + 2}
+            style=${{ transform: `translateY(${at * ROW_PX}px)` }}>
+            ${columns.map(
+              ({ cell, isNumber }, column) =>
+                html`<span class=${isNumber ? 'number' : undefined} role=${column === rowHeader ? 'rowheader' : 'cell'}>${cell(row)}</span>`,
+            )}
           </div>`,
         )}
       </div>

@@ -62,5 +62,5 @@ function FieldValue({ field }: { readonly field: ConfigField }) {
   if (value === '') return html`<span class="default">empty</span>`
   if (!isSecret || value === '[hidden]') return html`<code>${value}</code>`
   return html`<code>${isShown ? value : '••••••••'}</code>
-    <button type="button" aria-pressed=${isShown} onClick=${() => setShown(!isShown)}>Show</button>`
+    <button type="button" aria-pressed=${isShown} aria-label=${`Show ${field.name}`} onClick=${() => setShown(!isShown)}>Show</button>`
 }

@@ -36,6 +36,7 @@ export function ConnectorCreation({ runtime }: { readonly runtime: Runtime }) {
     })
   const create = async (event: Event) => {
     event.preventDefault()
+    if (isSaving) return
     setSaving(true)
     setError('')
     try {
@@ -84,9 +85,9 @@ export function ConnectorCreation({ runtime }: { readonly runtime: Runtime }) {
           html`<${RecordPreview} basePath=${runtime.basePath} name=${name} config=${config} level="2" />`
         }
         ${error && html`<p class="error trace" role="alert">${error}</p>`}
-        ${name !== '' && !may('write') && html`<p role="status">You may not create a connector with this name.</p>`}
+        <p role="status">${name !== '' && !may('write') && 'You may not create a connector with this name.'}</p>
         <div class="buttons">
-          <button class="primary" disabled=${isSaving || name === '' || className === '' || !may('write') || draft.value.error !== undefined}>
+          <button class="primary" aria-disabled=${isSaving} disabled=${name === '' || className === '' || !may('write') || draft.value.error !== undefined}>
             Create</button>
         </div>
       </form>

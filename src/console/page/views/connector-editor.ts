@@ -53,6 +53,7 @@ function Form({ path, connector, runtime, edit, onEdit }: FormProps) {
   const meanwhile = changesBetween(base, connector.config)
   const save = async (event: Event) => {
     event.preventDefault()
+    if (isSaving) return
     setSaving(true)
     setError('')
     try {
@@ -86,7 +87,7 @@ function Form({ path, connector, runtime, edit, onEdit }: FormProps) {
       <p role="status">${changes.length === 0 ? 'No key is changed.' : `Changes ${changes.map(({ key, to }) => (to === undefined ? `${key} (removed)` : key)).join(', ')}.`}</p>
       ${error && html`<p class="error trace" role="alert">${error}</p>`}
       <div class="buttons">
-        <button class="primary" disabled=${isSaving || changes.length === 0 || draft.error !== undefined}>Save</button>
+        <button class="primary" aria-disabled=${isSaving} disabled=${changes.length === 0 || draft.error !== undefined}>Save</button>
         <button type="button" disabled=${changes.length === 0 && !draft.error} onClick=${() => onEdit(undefined)}>Discard the changes</button>
       </div>
     </form>

@@ -36,7 +36,7 @@ export function ConnectorInstances({ path, name, status }: InstancesProps) {
       <span role="status">${countedOf(found.length, rows.length)}</span>
     </form>
     <div class="scrolled">
-      <table class="instances">
+      <table class="instances" aria-label=${`Tasks of ${name}`}>
         <thead><tr><th scope="col">Part</th><th scope="col">State</th><th scope="col">Worker</th><th scope="col">Actions</th></tr></thead>
         <tbody>
           ${found.slice(0, TASKS_MAX).map(
@@ -47,13 +47,13 @@ export function ConnectorInstances({ path, name, status }: InstancesProps) {
                 <td>${
                   id !== undefined &&
                   may('lifecycle') &&
-                  html`<${ActionButton} run=${() => request('POST', `${path}/tasks/${id}/restart`)}
+                  html`<${ActionButton} object=${`task ${id} of ${name}`} run=${() => request('POST', `${path}/tasks/${id}/restart`)}
                     done=${sentence`Restarted task ${id} of ${name}`}>Restart<//>`
                 }</td>
               </tr>
               ${
                 instance.trace &&
-                html`<tr key=${`${title} trace`}><td colspan="4"><${Trace} trace=${instance.trace} search=${search}
+                html`<tr key=${`${title} trace`}><td colspan="4"><${Trace} of=${title} trace=${instance.trace} search=${search}
                   isOpen=${instance.state === 'FAILED'} /></td></tr>`
               }`,
           )}
@@ -65,17 +65,17 @@ export function ConnectorInstances({ path, name, status }: InstancesProps) {
   </section>`
 }
 
-type TraceProps = { readonly trace: string; readonly search: string; readonly isOpen: boolean }
+type TraceProps = { readonly of: string; readonly trace: string; readonly search: string; readonly isOpen: boolean }
 
 /** The causes of a trace are visible; the frames are folded. Lines that match the search are marked. */
-function Trace({ trace, search, isOpen }: TraceProps) {
+function Trace({ of, trace, search, isOpen }: TraceProps) {
   const lines = trace.trimEnd().split('\n')
   const causes = lines.filter((line, at) => at > 0 && /^\s*(?:Caused by|cause):/i.test(line))
   const isFound = (line: string) => search !== '' && line.toLowerCase().includes(search)
   return html`<p class=${isOpen ? 'error' : ''}>${firstLine(trace)}</p>
     ${causes.map((line) => html`<p class="reason">${line.trim()}</p>`)}
     <details open=${lines.some(isFound) || (isOpen && lines.length <= 8)}>
-      <summary>Trace of ${counted(lines.length, 'line')}</summary>
-      <pre tabindex="0">${lines.map((line) => html`${isFound(line) ? html`<mark>${line}</mark>` : line}${'\n'}`)}</pre>
+      <summary>Trace of ${counted(lines.length, 'line')}<span class="hidden">: ${of}</span></summary>
+      <pre tabindex="0" role="group" aria-label=${`Trace of ${of}`}>${lines.map((line) => html`${isFound(line) ? html`<mark>${line}</mark>` : line}${'\n'}`)}</pre>
     </details>`
 }

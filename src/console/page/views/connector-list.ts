@@ -51,7 +51,7 @@ export function ConnectorList({ runtime }: { readonly runtime: Runtime }) {
   return html`
     <h1>Connectors</h1>
     ${mayChange && html`<p><a href=${hrefOf(['new-connector'], { runtime: runtime.name })}>Create a connector</a></p>`}
-    <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
+    <form class="filters" role="search" aria-label="Connectors" onSubmit=${(event: Event) => event.preventDefault()}>
       <label>Search <input type="search" value=${filters['search'] ?? ''} onInput=${valueInto((value) => setFilter('search', value))} /></label>
       <${FilterChoice} name="state" title="State" values=${choices(({ states }) => states)} />
       <${FilterChoice} name="class" title="Class" values=${choices((row) => [row.className])} />

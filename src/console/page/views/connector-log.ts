@@ -23,6 +23,11 @@ export function LogView({ runtime, name }: LogProps) {
   )
   const { level = '', search = '' } = pageLocation.value.filters
   const isUnsupported = error.value?.status === 404
+  // New lines come all the time: only what a search finds is announced.
+  const question = `${level} ${search}`
+  const announced = useRef(question)
+  const isAnswer = announced.current !== question
+  announced.current = question
   const shown = filterLines(lines.value ?? [], { level, search })
   return html`<section aria-labelledby="log">
     <h2 id="log">Log</h2>
@@ -39,7 +44,7 @@ export function LogView({ runtime, name }: LogProps) {
             ${LOG_LEVELS.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}
           </select></label>
         <label>Search the log <input type="search" value=${search} onInput=${valueInto((value) => setFilter('search', value))} /></label>
-        <span role="status">${shown.length.toLocaleString('en')} of ${counted(lines.value.length, 'line')}</span>
+        <span role="status" aria-live=${isAnswer ? undefined : 'off'}>${shown.length.toLocaleString('en')} of ${counted(lines.value.length, 'line')}</span>
       </form>
       <${Lines} lines=${shown} isEmpty=${lines.value.length === 0} />`
     }
@@ -67,7 +72,9 @@ function Line({ line }: { readonly line: LogLine }) {
   const text = html`<${LocalTime} ms=${time} part="time" />
     <span class="level">${level}</span> ${task !== undefined && html`<span class="reason">task ${task}</span>`} <span>${message}</span>`
   return html`<li class=${level} title=${`${worker} ${logger}`}>${
-    details ? html`<details><summary>${text}</summary><pre tabindex="0">${details}</pre></details>` : text
+    details
+      ? html`<details><summary>${text}</summary><pre tabindex="0" role="group" aria-label="Details of the line">${details}</pre></details>`
+      : text
   }</li>`
 }
 

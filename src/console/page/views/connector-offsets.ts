@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import { ActionButton } from '../components/action-button.ts'
 import { valueInto } from '../components/log-in.ts'
@@ -50,7 +50,7 @@ export function OffsetsView({ path, name, state, declared }: OffsetsProps) {
     ${data.value !== undefined && rows.length === 0 && html`<p>The connector has stored no offset yet.</p>`}
     ${may('offsets') && html`<${Condition} path=${path} name=${name} state=${state} declared=${declared} mayStop=${may('lifecycle')} />`}
     <div class="scrolled">
-      <table class="offsets">
+      <table class="offsets" aria-label=${`Offsets of ${name}`}>
         <thead><tr><th scope="col">Partition</th><th scope="col">Offset</th>${isEditable && html`<th scope="col">New offset; empty: deleted</th>`}</tr></thead>
         <tbody>${rows.map(
           (row) => html`<${Row} key=${row.key} row=${row} isEditable=${isEditable} edit=${edits[row.key]}
@@ -65,7 +65,7 @@ export function OffsetsView({ path, name, state, declared }: OffsetsProps) {
         <${ActionButton} isDangerous=${true} isDisabled=${hasErrors || preview.changes.length === 0} run=${alter}
           done=${sentence`Altered the offsets of ${name}`}
           question=${html`<p>Alter the offsets of <bdi>${name}</bdi>?</p><${Consequences} preview=${preview} />`}>Alter offsets<//>
-        <${ActionButton} isDangerous=${true} isDisabled=${rows.length === 0} run=${reset} done=${sentence`Reset the offsets of ${name}`}
+        <${ActionButton} object="offsets" isDangerous=${true} isDisabled=${rows.length === 0} run=${reset} done=${sentence`Reset the offsets of ${name}`}
           question=${html`<p>Delete all offsets of <bdi>${name}</bdi>? They cannot be restored.</p><${Consequences} preview=${previewReset(rows)} />`}
           >Reset all<//>
       </div>`
@@ -94,20 +94,21 @@ type RowProps = {
 }
 
 function Row({ row, isEditable, edit, error, onEdit }: RowProps) {
+  const id = useId()
   return html`<tr>
     <th scope="row">${row.title}</th>
     <td><code>${row.text}</code></td>
     ${
       isEditable &&
-      html`<td><input aria-label=${`New offset of ${row.title}`} aria-invalid=${error !== undefined} spellcheck="false"
+      html`<td><input aria-label=${`New offset of ${row.title}`} aria-invalid=${error !== undefined} aria-describedby=${id} spellcheck="false"
           value=${edit ?? row.text} onInput=${valueInto(onEdit)} />
-        ${error && html`<p class="error">${error}</p>`}</td>`
+        ${error && html`<p id=${id} class="error">${error}</p>`}</td>`
     }
   </tr>`
 }
 
 function Consequences({ preview }: { readonly preview: OffsetPreview }) {
-  return html`<div class="scrolled"><table class="offsets">
+  return html`<div class="scrolled"><table class="offsets" aria-label="Consequences">
     <thead><tr><th scope="col">Partition</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Consequence</th></tr></thead>
     <tbody>${preview.changes.map(
       ({ title, from, to, effect }) => html`<tr key=${title}><th scope="row">${title}</th><td><code>${from}</code></td>

@@ -177,30 +177,30 @@ function Actions({ path, name, status, declared }: ActionsProps) {
     ? sentence` The resource ${`${declared.namespace}/${declared.name}`} declares its state: the operator undoes this.`
     : ''
   const asks = (question: ComponentChildren) => html`${question}${undone}`
-  return html`<div class="actions">
+  return html`<div class="actions" role="group" aria-label=${`Actions of ${name}`}>
     ${
       state === 'PAUSED' || state === 'STOPPED'
-        ? html`<${ActionButton} run=${put('resume')} done=${sentence`Resumed ${name}`}
+        ? html`<${ActionButton} object=${name} run=${put('resume')} done=${sentence`Resumed ${name}`}
             question=${declared && asks(sentence`Resume ${name}?`)}>Resume<//>`
-        : html`<${ActionButton} run=${put('pause')} done=${sentence`Paused ${name}`}
+        : html`<${ActionButton} object=${name} run=${put('pause')} done=${sentence`Paused ${name}`}
             question=${declared && asks(sentence`Pause ${name}?`)}>Pause<//>`
     }
     ${
       state !== 'STOPPED' &&
-      html`<${ActionButton} run=${put('stop')} done=${sentence`Stopped ${name}`}
+      html`<${ActionButton} object=${name} run=${put('stop')} done=${sentence`Stopped ${name}`}
         question=${asks(sentence`Stop ${name}? Its tasks end. Its configuration and offsets are kept.`)}>Stop<//>`
     }
     ${
       hasFailed &&
-      html`<${ActionButton} run=${() => request('POST', `${path}/restart?includeTasks=true&onlyFailed=true`)}
+      html`<${ActionButton} object=${`of ${name}`} run=${() => request('POST', `${path}/restart?includeTasks=true&onlyFailed=true`)}
         done=${sentence`Restarted what has failed of ${name}`}>Restart failed<//>`
     }
-    <${ActionButton} run=${() => request('POST', `${path}/restart?includeTasks=true`)}
+    <${ActionButton} object=${`of ${name}`} run=${() => request('POST', `${path}/restart?includeTasks=true`)}
       done=${sentence`Restarted ${name} and its tasks`}
       question=${sentence`Restart ${name} and ${counted(status.tasks.length, 'task')}?`}>Restart all<//>
     ${
       may('delete') &&
-      html`<${ActionButton} isDangerous=${true} run=${() => request('DELETE', path)} done=${sentence`Deleted ${name}`}
+      html`<${ActionButton} object=${name} isDangerous=${true} run=${() => request('DELETE', path)} done=${sentence`Deleted ${name}`}
         question=${asks(sentence`Delete ${name}? Its configuration is lost. Its offsets are kept by Kafka Connect for a connector of the same name.`)}
         >Delete<//>`
     }

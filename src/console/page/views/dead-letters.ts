@@ -81,11 +81,11 @@ function Records({ basePath, name, topic }: DeadLettersProps) {
       <${ActionButton} isDisabled=${chosen.length === 0} run=${replay} done=${sentence`Replayed ${countOf(chosen.length, 'record')}`}
         question=${html`<p>Replay ${countOf(chosen.length, 'record')}?</p>${replayConsequences(chosen, target).map((one) => html`<p>${one}</p>`)}`}
         >Replay selected (${chosen.length})<//>
-      ${older && html`<a href=${hrefOf(page, { ...filters, ...older })}>Older</a>`}
-      ${filters['before'] && html`<a href=${hrefOf(page, { ...filters, before: '' })}>Newest</a>`}
+      ${older && html`<a href=${hrefOf(page, { ...filters, ...older })}>Older<span class="hidden"> dead letters</span></a>`}
+      ${filters['before'] && html`<a href=${hrefOf(page, { ...filters, before: '' })}>Newest<span class="hidden"> dead letters</span></a>`}
     </div>`
     }
-    ${rows.length === 0 && older && html`<a href=${hrefOf(page, { ...filters, ...older })}>Older</a>`}`
+    ${rows.length === 0 && older && html`<a href=${hrefOf(page, { ...filters, ...older })}>Older<span class="hidden"> dead letters</span></a>`}`
 }
 
 function emptyText({ exists }: DeadLetterListing, filters: Readonly<Record<string, string>>): string {
@@ -111,7 +111,7 @@ function Filters({ listing, rows, refresh }: FiltersProps) {
       setFilter('before', '')
       setFilter(name, value)
     })
-  return html`<form class="filters dead-letter-filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
+  return html`<form class="filters dead-letter-filters" role="search" aria-label="Dead letters" onSubmit=${(event: Event) => event.preventDefault()}>
     <label>Error class <select value=${filters['error'] ?? ''} onChange=${choose('error')}>
       <option value="">all</option>
       ${[...classes].sort().map((name) => html`<option value=${name}>${name}</option>`)}
@@ -156,23 +156,29 @@ function Record({ row, path, target, isSelected, onSelect }: RecordProps) {
     ${
       isEditing
         ? html`<${DeadLetterEditor} path=${path} row=${row} target=${target} onDone=${() => setEditing(false)} />`
-        : html`<${Payload} title="Key" payload=${row.key} /><${Payload} title="Value" payload=${row.value} />`
+        : html`<${Payload} of=${key} title="Key" payload=${row.key} /><${Payload} of=${key} title="Value" payload=${row.value} />`
     }
     ${
       headers.length > 0 &&
-      html`<details><summary>${countOf(headers.length + moreHeaders, 'header')}</summary>
+      html`<details><summary>${countOf(headers.length + moreHeaders, 'header')}<span class="hidden"> of record ${key}</span></summary>
         <dl class="headers">${headers.map(({ name, value }) => html`<dt>${name}</dt><dd><code>${value ?? 'null'}</code></dd>`)}</dl>
         ${moreHeaders > 0 && html`<p>and ${moreHeaders} more</p>`}
       </details>`
     }
-    ${stackTrace && html`<details><summary>Stack trace</summary><pre>${stackTrace}</pre></details>`}
+    ${
+      stackTrace &&
+      html`<details><summary>Stack trace<span class="hidden"> of record ${key}</span></summary>
+      <pre tabindex="0" role="group" aria-label=${`Stack trace of record ${key}`}>${stackTrace}</pre></details>`
+    }
   </li>`
 }
 
-function Payload({ title, payload }: { readonly title: string; readonly payload: DeadLetterPayload }) {
+type PayloadProps = { readonly of: string; readonly title: string; readonly payload: DeadLetterPayload }
+
+function Payload({ of, title, payload }: PayloadProps) {
   const { form, bytes, isTruncated, problem } = payload
   if (form === 'null') return html`<p>${title}: <code>null</code></p>`
   return html`<h3>${title} <small>${form === 'json' ? 'data' : form === 'hex' ? 'hexadecimal' : 'text'}, ${countOf(bytes, 'byte')}${isTruncated && ', the beginning'}</small></h3>
-    <pre tabindex="0" role="region" aria-label=${title}>${isTruncated ? payload.text : editableText(payload)}</pre>
+    <pre tabindex="0" role="region" aria-label=${`${title} of record ${of}`}>${isTruncated ? payload.text : editableText(payload)}</pre>
     ${problem && html`<p class="reason">The converter: ${problem}</p>`}`
 }

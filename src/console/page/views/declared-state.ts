@@ -193,7 +193,7 @@ function ConfigComparison({
     differences.length === 0
       ? html`<p role="status">The worker runs the declared configuration.</p>`
       : html`<p role="status">${counted(differences.length, 'key')} ${differences.length === 1 ? 'differs' : 'differ'}.</p>
-          <div class="scrolled"><table class="offsets comparison">
+          <div class="scrolled"><table class="offsets comparison" aria-label="Keys that differ">
             <thead><tr><th scope="col">Key</th><th scope="col">Declared</th><th scope="col">Runs</th></tr></thead>
             <tbody>${differences.map(
               ({ key, declared, running }) => html`<tr key=${key}>

@@ -178,7 +178,7 @@ function WorkerOverview({ runtime, connectors, metrics, status }: WorkerQueries)
     ${
       workers.length > 0 &&
       html`<h3>Workers of the group</h3>
-        <div class="scrolled"><table class="instances">
+        <div class="scrolled"><table class="instances" aria-label=${`Workers of the group ${runtime.name}`}>
           <thead><tr><th scope="col">Worker</th><th scope="col">Connectors</th><th scope="col">Tasks</th>
             <th scope="col">Failed tasks</th><th scope="col">CPU</th><th scope="col">Memory</th></tr></thead>
           <tbody>${workers.map(

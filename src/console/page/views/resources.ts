@@ -25,7 +25,7 @@ export function ResourceList() {
   const { filters } = pageLocation.value
   return html`
     <h1>Resources</h1>
-    <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
+    <form class="filters" role="search" aria-label="Resources" onSubmit=${(event: Event) => event.preventDefault()}>
       <label>Search <input type="search" value=${filters['search'] ?? ''}
         onInput=${valueInto((value) => setFilter('search', value))} /></label>
       <label>Ready

@@ -70,8 +70,8 @@ export function SchemaDraft({ runtime, subject, latest }: SchemaDraftProps) {
       </label>
     </div>
     <div class="draft">
-      <${Editor} text=${draft.text} messages=${verdict.messages} onText=${(text: string) => change({ text })} />
-      <div class="verdict" role="status">
+      <${Editor} text=${draft.text} isInvalid=${verdict.tone === 'bad'} messages=${verdict.messages} onText=${(text: string) => change({ text })} />
+      <div id="verdict" class="verdict" role="status">
         <h2 class=${verdict.tone}>${verdict.title}</h2>
         <ul>${verdict.messages.map(
           ({ text, line }) =>
@@ -80,7 +80,7 @@ export function SchemaDraft({ runtime, subject, latest }: SchemaDraftProps) {
       </div>
     </div>
     <label class="references-of-draft">References, one per line: name subject version
-      <textarea rows="3" spellcheck=${false} value=${draft.references}
+      <textarea rows="3" spellcheck=${false} aria-invalid=${references === undefined} aria-describedby="verdict" value=${draft.references}
         onInput=${valueInto((value) => change({ references: value }))}></textarea>
     </label>
     <div class="actions buttons">
@@ -155,12 +155,13 @@ async function check(
 
 type EditorProps = {
   readonly text: string
+  readonly isInvalid: boolean
   readonly messages: readonly SchemaMessage[]
   readonly onText: (text: string) => void
 }
 
 /** A text field with line numbers, which scroll with it and mark the lines of messages. */
-function Editor({ text, messages, onText }: EditorProps) {
+function Editor({ text, isInvalid, messages, onText }: EditorProps) {
   const numbers = useRef<HTMLPreElement>(null)
   const marked = new Set(messages.flatMap(({ line }) => line ?? []))
   const scroll = ({ currentTarget }: Event) => {
@@ -173,7 +174,7 @@ function Editor({ text, messages, onText }: EditorProps) {
         (_, at) =>
           html`<span key=${at} class=${marked.has(at + 1) ? 'marked' : ''}>${marked.has(at + 1) ? '● ' : ''}${at + 1}</span>`,
       )}</pre>
-    <textarea aria-label="Schema" rows="24" wrap="off" spellcheck=${false} value=${text} onInput=${valueInto(onText)}
+    <textarea aria-label="Schema" aria-invalid=${isInvalid} aria-describedby="verdict" rows="24" wrap="off" spellcheck=${false} value=${text} onInput=${valueInto(onText)}
       onScroll=${scroll}></textarea>
   </div>`
 }

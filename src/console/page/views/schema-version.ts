@@ -47,7 +47,7 @@ export function Version(props: VersionProps) {
       <small>id ${id}, ${schemaType}${ts !== undefined && ts > 0 && html`, <${LocalTime} ms=${ts} />`}</small></h2>
     ${guid !== undefined && html`<p class="reason">GUID ${guid}</p>`}
     <${VersionActions} ...${props} content=${data.value} />
-    <pre class="schema" tabindex="0" aria-label="Schema">${readableSchema(schema)}</pre>
+    <pre class="schema" tabindex="0" role="group" aria-label="Schema">${readableSchema(schema)}</pre>
     <${Members} title="Metadata" value=${metadata} />
     <${Members} title="Rules" value=${ruleSet} />
     <${References} runtime=${runtime} content=${data.value} of=${{ subject, version }} />
@@ -57,7 +57,7 @@ export function Version(props: VersionProps) {
 
 function Members({ title, value }: { readonly title: string; readonly value: unknown }) {
   if (value === undefined || value === null) return null
-  return html`<h3>${title}</h3><pre tabindex="0" aria-label=${title}>${JSON.stringify(value, null, 2)}</pre>`
+  return html`<h3>${title}</h3><pre tabindex="0" role="group" aria-label=${title}>${JSON.stringify(value, null, 2)}</pre>`
 }
 
 type VersionActionsProps = VersionProps & { readonly content: RegisteredVersion }
@@ -67,11 +67,11 @@ function VersionActions({ runtime, subject, version, isDeleted, content }: Versi
   const path = versionPath(runtime.basePath, { subject, version })
   const dependents = html`<${Dependents} runtime=${runtime} of=${[{ subject, version }]} />`
   const versions = `${runtime.basePath}/subjects/${subjectSegment(subject)}/versions`
-  return html`<div class="actions">
+  return html`<div class="actions" role="group" aria-label=${`Actions of version ${version}`}>
     ${
       isDeleted &&
       may('write') &&
-      html`<${ActionButton} run=${() => request('POST', versions, registrationOf(content)).then(showLatest)}
+      html`<${ActionButton} object=${`version ${version}`} run=${() => request('POST', versions, registrationOf(content)).then(showLatest)}
         done=${sentence`Restored version ${version} of ${subject}`}
         question=${html`<p>Restore version ${version} of <bdi>${subject}</bdi>? Its schema is registered again, with the same ID ${content.id}
           and the next version number, if it is compatible with the present versions.</p>`}

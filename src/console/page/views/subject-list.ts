@@ -52,7 +52,7 @@ export function SubjectList({ runtime, workers }: SubjectListProps) {
   )
   return html`
     <h1>Subjects</h1>
-    <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
+    <form class="filters" role="search" aria-label="Subjects" onSubmit=${(event: Event) => event.preventDefault()}>
       <label>Search <input type="search" value=${filters['search'] ?? ''}
         onInput=${valueInto((value) => setFilter('search', value))} /></label>
       <${FilterChoice} name="context" title="Context" values=${contexts.value} />
@@ -88,7 +88,7 @@ function columns(useOf: ReturnType<typeof subjectUses>, hasUses: boolean, hasCon
   return [
     {
       title: 'Subject',
-      width: 3,
+      width: 2.6,
       ...sortBy('name'),
       cell: ({ qualified, name }: ListedSubject) =>
         html`<a href=${hrefOf(['subjects', qualified], { runtime: filters['runtime'] ?? '' })}>${name}</a>`,
@@ -100,17 +100,17 @@ function columns(useOf: ReturnType<typeof subjectUses>, hasUses: boolean, hasCon
       cell: ({ version, isDeleted }: ListedSubject) => `${version ?? ''}${isDeleted ? ' deleted' : ''}`,
     },
     { title: 'ID', width: 0.8, isNumber: true, ...sortBy('id'), cell: ({ id }: ListedSubject) => id },
-    { title: 'Type', ...sortBy('type'), cell: ({ type }: ListedSubject) => type },
+    { title: 'Type', width: 1.2, ...sortBy('type'), cell: ({ type }: ListedSubject) => type },
     {
       title: 'Level',
-      width: 1.8,
+      width: 2,
       ...sortBy('level'),
       cell: ({ level, hasOwnLevel }: ListedSubject) =>
         level && html`${level} <span class="idle">${hasOwnLevel ? 'own' : 'inherited'}</span>`,
     },
     {
       title: 'Changed',
-      width: 1.6,
+      width: 2,
       ...sortBy('changed'),
       cell: ({ changedMs }: ListedSubject) => changedMs > 0 && html`<${LocalTime} ms=${changedMs} />`,
     },
@@ -118,7 +118,7 @@ function columns(useOf: ReturnType<typeof subjectUses>, hasUses: boolean, hasCon
       ? [
           {
             title: 'Used by',
-            width: 3.5,
+            width: 3,
             cell: ({ qualified }: ListedSubject) => html`<${Users} ...${useOf(qualified)} />`,
           },
         ]
@@ -170,7 +170,7 @@ function NewSubject({ runtime }: { readonly runtime: Runtime }) {
         <input required value=${name} onInput=${valueInto(setName)} />
       </label>
       <button disabled=${name.trim() === '' || !may('write')}>Write its first schema</button>
-      ${name.trim() !== '' && !may('write') && html`<span role="status">You may not register schemas under this name.</span>`}
+      <span role="status">${name.trim() !== '' && !may('write') && 'You may not register schemas under this name.'}</span>
     </form>
   </details>`
 }

@@ -93,7 +93,7 @@ function VersionChoice({ versions, selected, compared }: VersionChoiceProps) {
         html`<option key=${version} value=${String(version)}>${version}${isDeleted ? ' (deleted)' : ''}</option>`,
     )
   const step = (title: string, to: VersionState | undefined) =>
-    html`<button disabled=${to === undefined} onClick=${() => to && setFilter('version', String(to.version))}>${title}</button>`
+    html`<button disabled=${to === undefined} aria-label=${`${title} version`} onClick=${() => to && setFilter('version', String(to.version))}>${title}</button>`
   const previous = versions[at - 1]
   return html`<div class="filters" role="group" aria-label="Versions">
     <label>Version
@@ -125,7 +125,7 @@ function SubjectActions({ runtime, subject, versions }: SubjectActionsProps) {
     html`<${Dependents} runtime=${runtime} of=${numbers.map((version) => ({ subject, version }))} />`
   const numbers = versions.map(({ version }) => version)
   const live = versions.filter((one) => !one.isDeleted).map(({ version }) => version)
-  return html`<div class="actions">
+  return html`<div class="actions" role="group" aria-label=${`Actions of ${subject}`}>
     ${
       may('write') &&
       html`<a class="button" href=${hrefOf(['subjects', subject, 'draft'], { runtime: runtime.name })}>Register a new version</a>`

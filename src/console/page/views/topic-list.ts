@@ -29,13 +29,13 @@ export function TopicList({ runtime }: { readonly runtime: Runtime }) {
   }
   return html`
     <h1>Topics</h1>
-    <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
+    <form class="filters" role="search" aria-label="Topics" onSubmit=${(event: Event) => event.preventDefault()}>
       <label>Search <input type="search" value=${filters['search'] ?? ''} onInput=${valueInto(search)} /></label>
       <label class="check"><input type="checkbox" checked=${isInternal}
         onChange=${() => setFilter('internal', isInternal ? '' : 'true')} /> internal topics, too</label>
       <span role="status">${total === 0 ? 'none' : `${offset + 1} to ${countedOf(offset + topics.length, total)}`}</span>
-      ${offset > 0 && html`<a class="button" href=${pageAt(offset - TOPICS_PER_PAGE)}>Previous</a>`}
-      ${offset + topics.length < total && html`<a class="button" href=${pageAt(offset + TOPICS_PER_PAGE)}>Next</a>`}
+      ${offset > 0 && html`<a class="button" href=${pageAt(offset - TOPICS_PER_PAGE)}>Previous<span class="hidden"> topics</span></a>`}
+      ${offset + topics.length < total && html`<a class="button" href=${pageAt(offset + TOPICS_PER_PAGE)}>Next<span class="hidden"> topics</span></a>`}
     </form>
     ${error.value && html`<p class="error" role="alert">${error.value.status === 404 ? 'This runtime does not show topics.' : error.value.message}</p>`}
     ${sizesProblem && html`<p class="reason">Sizes are not known: ${sizesProblem}.</p>`}

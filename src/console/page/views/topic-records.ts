@@ -55,12 +55,12 @@ function Reading({ path, topic, runtime }: RecordsProps) {
   return html`
     <${Selection} key=${`${filters['from']} ${filters['at']} ${filters['search']}`} topic=${topic} isNewest=${query.from === 'end'} follows=${follows} />
     ${error.value && html`<p class="error" role="alert">${error.value.message}</p>`}
-    <p role="status" class="reading">${statusText(reading)} ${page.value && stopText(page.value)}</p>
-    <div class="actions">
+    <p role="status" aria-live=${follows ? 'off' : undefined} class="reading">${statusText(reading)} ${page.value && stopText(page.value)}</p>
+    <div class="actions" role="group" aria-label="Records that are shown">
       ${
         page.value?.hasMore &&
         rows.value.length < RECORDS_MAX &&
-        html`<button type="button" disabled=${isReading.value} onClick=${() => void reading.more()}>${query.from === 'end' ? 'Continue with older records' : 'Continue'}</button>`
+        html`<button type="button" aria-disabled=${isReading.value} onClick=${() => void reading.more()}>${query.from === 'end' ? 'Continue with older records' : 'Continue'}</button>`
       }
       ${rows.value.length > 0 && html`<${Download} reading=${reading} name=${topic.name} />`}
     </div>
@@ -147,6 +147,7 @@ function Selection({ topic, isNewest, follows }: SelectionProps) {
 function Download({ reading, name }: { readonly reading: RecordReading; readonly name: string }) {
   const [isBusy, setBusy] = useState(false)
   const download = async () => {
+    if (isBusy) return
     setBusy(true)
     try {
       const url = URL.createObjectURL(await reading.lines())
@@ -160,7 +161,7 @@ function Download({ reading, name }: { readonly reading: RecordReading; readonly
     }
     setBusy(false)
   }
-  return html`<button type="button" disabled=${isBusy} onClick=${() => void download()}>Download as JSON lines</button>`
+  return html`<button type="button" aria-disabled=${isBusy} onClick=${() => void download()}>Download as JSON lines</button>`
 }
 
 type OpenRecordProps = { readonly path: string; readonly position: string; readonly runtime: Runtime }
@@ -181,7 +182,7 @@ function OpenRecord({ path, position, runtime }: OpenRecordProps) {
     <h3 id="record" tabindex="-1" ref=${heading}>Record ${position}</h3>
     <div class="actions">
       ${row && html`<${CopyRecord} row=${row} />`}
-      <button type="button" onClick=${() => setFilter('record', '')}>Close</button>
+      <button type="button" aria-label=${`Close record ${position}`} onClick=${() => setFilter('record', '')}>Close</button>
     </div>
     ${error.value && html`<p class="error" role="alert">${error.value.message}</p>`}
     ${row === undefined && !error.value && html`<p>Reading …</p>`}

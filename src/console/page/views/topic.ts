@@ -112,11 +112,11 @@ function Group({ group: { groupId, state, members, lag, partitions } }: { readon
   return html`<details class="group"><summary><strong>${groupId}</strong> <span>lag ${lag.toLocaleString('en')}</span> <span class="reason">${
     state === null ? 'state unknown' : `${state}, ${counted(members ?? 0, 'member')}`
   }</span></summary>
-    <table class="offsets">
+    <table class="offsets" aria-label=${`Offsets of ${groupId}`}>
       <thead><tr><th scope="col">Partition</th><th scope="col">Offset</th><th scope="col">End</th><th scope="col">Lag</th></tr></thead>
       <tbody>${partitions.map(
         (one) =>
-          html`<tr key=${one.partition}><td>${one.partition}</td><td>${one.offset}</td><td>${one.end}</td><td>${one.lag}</td></tr>`,
+          html`<tr key=${one.partition}><th scope="row">${one.partition}</th><td>${one.offset}</td><td>${one.end}</td><td>${one.lag}</td></tr>`,
       )}</tbody>
     </table>
   </details>`

@@ -37,7 +37,7 @@ export function Topology({ runtime, registry }: TopologyProps) {
   const topics = filterTopology(all.value, search)
   return html`
     <h1>Graph</h1>
-    <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
+    <form class="filters" role="search" aria-label="Graph" onSubmit=${(event: Event) => event.preventDefault()}>
       <label>Search topics, connectors and subjects
         <input type="search" value=${search} onInput=${valueInto((value) => setFilter('search', value))} /></label>
       <span role="status">${topics.length.toLocaleString('en')} of ${counted(all.value.length, 'topic')}</span>
@@ -77,7 +77,7 @@ function TopicEntry({
     html`<dt>${title}</dt>
       ${names.map((name) => html`<dd key=${name}><${ConnectorEntry} row=${rows.get(name)} name=${name} runtime=${runtime} isReader=${isReader} /></dd>`)}`
   return html`<li>
-    <h3><a href=${hrefOf(['topics', topic], { runtime: runtime.name })}>${topic}</a></h3>
+    <h3><a href=${hrefOf(['topics', topic], { runtime: runtime.name })}><span class="hidden">topic </span>${topic}</a></h3>
     <dl>
       ${list('written by', writers)} ${list('dead letters of', deadLettersOf)} ${list('read by', readers, true)}
       ${

@@ -43,7 +43,7 @@ export function VersionList({ runtime }: { readonly runtime: Runtime }) {
   const { search = '', context = '' } = filters
   const shown = useMemo(() => filterVersions(rows, { search, context }), [rows, search, context])
   return html`
-    <p role="status">${shown.length.toLocaleString('en')} of ${counted(rows.length, 'version')}${state === 'reading' ? ', reading …' : ''}
+    <p role="status" aria-live=${state === 'reading' ? 'off' : undefined}>${shown.length.toLocaleString('en')} of ${counted(rows.length, 'version')}${state === 'reading' ? ', reading …' : ''}
       ${state !== 'reading' && html` <button onClick=${() => setReads(reads + 1)}>Read again</button>`}</p>
     ${state === 'failed' && html`<p class="error" role="alert">The list is not complete: ${error}</p>`}
     <${VirtualTable}
