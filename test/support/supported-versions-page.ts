@@ -21,7 +21,8 @@ const ROWS: Readonly<Record<Program, { readonly name: string; readonly use: stri
   mariadb: {
     name: 'MariaDB',
     use: "`JdbcSource`, `JdbcSink` and Debezium's connector for MariaDB",
-    remark: "The server of Debian's packages. For MySQL there is no server in tests, which check its differences alone: [why](adr/0022-mysql-driver.md).",
+    remark:
+      "The server of Debian's packages. For MySQL there is no server in tests, which check its differences alone: [why](adr/0022-mysql-driver.md).",
   },
   java: { name: 'Java', use: 'Java plugins', remark: 'The image with Java contains the tested version.' },
 }

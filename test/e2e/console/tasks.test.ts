@@ -82,7 +82,10 @@ const WALKS: Readonly<Record<number, Walk>> = {
     steps: [link, link, link, button, confirm, button, confirm, button],
     shows: text('Resumed orders-file.'),
   },
-  20: { steps: [link, link, choose('org.apache.kafka.connect.file.FileStreamSinkConnector')], shows: (page) => page.locator('.field .documentation').first() },
+  20: {
+    steps: [link, link, choose('org.apache.kafka.connect.file.FileStreamSinkConnector')],
+    shows: (page) => page.locator('.field .documentation').first(),
+  },
 }
 
 describeOn([chromium], 'the console of a running weir up', () => {

@@ -31,7 +31,10 @@ it('stores the secret of the change before when a configuration that was read wi
 it('writes nothing when another worker became the leader during the validation', async () => {
   const { worker, leadership } = slowWorker()
   await worker.create('c', SOURCE, 'plain')
-  const changes = [worker.create('d', { ...SOURCE, name: 'd' }, 'plain'), worker.putConfig('c', { ...SOURCE, a: '1' }, 'plain')]
+  const changes = [
+    worker.create('d', { ...SOURCE, name: 'd' }, 'plain'),
+    worker.putConfig('c', { ...SOURCE, a: '1' }, 'plain'),
+  ]
   leadership.isLost = true
   for (const change of changes) await expect(change).rejects.toMatchObject({ code: 'rebalancing' })
   await expect(worker.delete('c')).rejects.toMatchObject({ code: 'rebalancing' })
