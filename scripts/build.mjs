@@ -19,7 +19,7 @@ const NATIVE = ['snappy', 'lz4-napi', '@node-rs/crc32']
 /** Its file must be one directory below `dist`, as it is one below `src`. */
 const PATHS = 'src/common/program-files.ts'
 const SHARED = 'shared'
-const SMALL_CHARACTERS_MAX = 1_000
+const SMALL_CHARACTERS_MAX = 2_000
 /** What Fastify requires for routes with schemas, which no server has, and for requests in tests. */
 const UNUSED = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
 /** Fastify loads it for servers that speak HTTP/2, which no server of Weir does. */
@@ -132,7 +132,7 @@ async function buildPage() {
 }
 
 /**
- * Small modules without imports are in one file, although no program needs all of them: alone, each would be a file of less than 1 kB
+ * Small modules without imports are in one file, although no program needs all of them: alone, each would be a file of at most 2 kB
  * that several programs load. Those of connectors are not, because a program loads connectors when it needs them.
  */
 function isSmallLeaf(id) {
