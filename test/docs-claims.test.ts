@@ -119,7 +119,8 @@ describe('names on pages', () => {
     ...['NAME.jar', 'NAME.zip', 'spec.groupId', 'preserve.source.fields', 'broker.db-wal', 'broker.db-shm'],
   ])
   /** Keys of connectors of others, and file names, which test/docs.test.ts checks with their paths. */
-  const isOfOthers = (name: string) => OTHERS.has(name) || /^(?:iceberg|camel|Array|Atomics|process)\.|\.ts$/.test(name)
+  const isOfOthers = (name: string) =>
+    OTHERS.has(name) || /^(?:iceberg|camel|Array|Atomics|process)\.|\.tsx?$/.test(name)
   const values = pathsOf(parse(textOf('charts/weir/values.yaml')))
   const fields = filesOf('crds/*.yaml').flatMap((file) =>
     fieldsOf(parse(textOf(file)).spec.versions[0].schema.openAPIV3Schema),
@@ -166,7 +167,7 @@ describe('messages on pages', () => {
       .filter(
         (code) =>
           /^[a-z](?:[\w' …]|-(?!-))+$/i.test(code) &&
-          !/^(?:weir|npm|npx|kubectl|helm|docker|git|terraform|flux) /.test(code),
+          !/^(?:weir|npm|npx|kubectl|helm|docker|git|terraform|flux|kcctl|rpk) /.test(code),
       )
       // What differs from message to message is omitted, or in capital letters.
       .flatMap((code) => code.split(/ ?(?:…|\b[A-Z]{2,}\b) ?/))

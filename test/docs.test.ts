@@ -12,6 +12,9 @@ const pages = globSync(['*.md', '{docs,charts,examples}/**/*.md'], { cwd: ROOT }
 /** A command in a text or a block: in backticks, or at the beginning of a line. */
 const MENTION = /(?:`|^ *)(?:weir|npm run -s weir --) ([a-z]+)\b([^`\n|#;]*)/gm
 
+/** To load the code of every command, on a busy machine. */
+const ALL_COMMANDS_MS = 120_000
+
 /** The help of a command; undefined if there is no such command. */
 async function helpOf(name: string): Promise<string | undefined> {
   return Object.hasOwn(COMMANDS, name) ? (await COMMANDS[name]!.load()).help : undefined
@@ -79,23 +82,27 @@ describe('commands on pages', () => {
     expect(() => docBlocksIn('page.md', text)).toThrow('page.md')
   })
 
-  it('name commands and options of weir that exist', async () => {
-    const mentions = pages.flatMap((page) => {
-      const text = readFileSync(join(ROOT, page), 'utf8').replaceAll(/^ *```text\n[\s\S]*?```$/gm, '')
-      return [...text.matchAll(MENTION)].map(([mention, name = '', rest = '']) => ({ page, mention, name, rest }))
-    })
-    expect(mentions.length).toBeGreaterThan(40)
-    const helps = new Map(
-      await Promise.all(
-        [...new Set(mentions.map(({ name }) => name))].map(async (name) => [name, await helpOf(name)] as const),
-      ),
-    )
-    const wrong = mentions.filter(({ name, rest }) => {
-      const help = helps.get(name)
-      // Every command has --help.
-      const options = [...rest.matchAll(/--[a-z][a-z-]*/g)].filter(([option]) => option !== '--help')
-      return help === undefined || options.some(([option]) => !help.includes(option))
-    })
-    expect(wrong.map(({ page, mention }) => `${page}: ${mention}`)).toEqual([])
-  })
+  it(
+    'name commands and options of weir that exist',
+    async () => {
+      const mentions = pages.flatMap((page) => {
+        const text = readFileSync(join(ROOT, page), 'utf8').replaceAll(/^ *```text\n[\s\S]*?```$/gm, '')
+        return [...text.matchAll(MENTION)].map(([mention, name = '', rest = '']) => ({ page, mention, name, rest }))
+      })
+      expect(mentions.length).toBeGreaterThan(40)
+      const helps = new Map(
+        await Promise.all(
+          [...new Set(mentions.map(({ name }) => name))].map(async (name) => [name, await helpOf(name)] as const),
+        ),
+      )
+      const wrong = mentions.filter(({ name, rest }) => {
+        const help = helps.get(name)
+        // Every command has --help.
+        const options = [...rest.matchAll(/--[a-z][a-z-]*/g)].filter(([option]) => option !== '--help')
+        return help === undefined || options.some(([option]) => !help.includes(option))
+      })
+      expect(wrong.map(({ page, mention }) => `${page}: ${mention}`)).toEqual([])
+    },
+    ALL_COMMANDS_MS,
+  )
 })
