@@ -13,10 +13,11 @@ const TIMEOUT_MS = 400_000
 type Step = (page: Page, label: string) => Promise<unknown>
 
 const link: Step = (page, label) => page.getByRole('link', { name: label, exact: true }).first().click()
-/** A button can have the number of what it applies to. */
+/** Found by its text, as the page shows it: its name also says what it applies to. It can have the number of that. */
 const button: Step = (page, label) =>
   page
-    .getByRole('button', { name: new RegExp(`^${RegExp.escape(label)}(?: \\(\\d+\\))?$`) })
+    .getByRole('button')
+    .filter({ hasText: new RegExp(`^${RegExp.escape(label)}(?: \\(\\d+\\))?$`) })
     .first()
     .click()
 const check: Step = (page, label) => page.getByLabel(label, { exact: true }).first().check()
@@ -31,8 +32,15 @@ const enter =
 const choose =
   (value: string): Step =>
   (page, label) =>
-    page.getByLabel(label, { exact: true }).selectOption(value)
-const level: Step = (page, label) => page.getByLabel('Change to').first().selectOption(label)
+    page
+      .getByLabel(new RegExp(`^${RegExp.escape(label)}`))
+      .first()
+      .selectOption(value)
+const level: Step = (page, label) =>
+  page
+    .getByLabel(/^Change the compatibility level/)
+    .first()
+    .selectOption(label)
 
 type Walk = {
   readonly steps: readonly Step[]
@@ -75,7 +83,7 @@ const WALKS: Readonly<Record<number, Walk>> = {
   13: { steps: [link, enter('test-'), check, button, confirm], shows: text(/Paused 20 of 20 connectors/) },
   14: { steps: [link, link, link, enter('none'), button], shows: text('Changed the configuration of orders-file.') },
   15: { steps: [link, link, link], shows: (page) => page.locator('ol.log .level').first() },
-  16: { steps: [link, link], shows: (page) => page.getByRole('button', { name: 'Pause', exact: true }) },
+  16: { steps: [link, link], shows: (page) => page.getByRole('button', { name: /^Pause / }) },
   17: { steps: [link, link, enter('no payment'), button], shows: (page) => row(page, 'Records', /no payment/).first() },
   18: { steps: [link, link, button, confirm], shows: text(/It has been deleted/) },
   19: {

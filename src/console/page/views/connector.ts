@@ -47,7 +47,7 @@ export function ConnectorView({ runtime, name }: ConnectorProps) {
     ${error && html`<p class="error" role="alert">${error.message}</p>`}
     ${declared && html`<${Declaration} resource=${declared} />`}
     ${section !== 'declared' && html`<${DriftNotice} runtime=${runtime} kind="Connector" name=${name} />`}
-    ${status.data.value && html`<${Actions} path=${path} name=${name} status=${status.data.value} declared=${declared} />`}
+    <${Actions} path=${path} name=${name} status=${status.data.value} declared=${declared} />
     <${Sections} runtime=${runtime} name=${name} selected=${section} deadLetters=${deadLetters} />
     ${section === '' && html`<${StateSection} runtime=${runtime} name=${name} path=${path} status=${status.data.value} config=${config} />`}
     ${section === 'metrics' && info.data.value && html`<${MetricsView} runtime=${runtime} name=${name} type=${info.data.value.type} />`}
@@ -163,13 +163,15 @@ function Topics({ path, name }: { readonly path: string; readonly name: string }
 type ActionsProps = {
   readonly path: string
   readonly name: string
-  readonly status: ConnectorStatusInfo
+  readonly status: ConnectorStatusInfo | undefined
   readonly declared: DeclaringResource | undefined
 }
 
 function Actions({ path, name, status, declared }: ActionsProps) {
   const may = useRights('connectors', name)
   if (!may('lifecycle')) return null
+  // Its place is kept, so that the links below do not move away from the pointer when the state is known.
+  if (status === undefined) return html`<div class="actions"></div>`
   const { state } = status.connector
   const hasFailed = [status.connector, ...status.tasks].some((one) => one.state === 'FAILED')
   const put = (action: string) => () => request('PUT', `${path}/${action}`)
