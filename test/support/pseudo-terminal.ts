@@ -21,6 +21,9 @@ export type PseudoTerminal = {
   output(): string
 }
 
+/** What a CI system sets for colors is not what a person's shell sets. */
+const INTERACTIVE = { TERM: 'xterm-256color', CI: undefined, NO_COLOR: undefined, FORCE_COLOR: undefined }
+
 /** Runs a command on a real pseudo-terminal, whose screen xterm.js draws. It is killed at the end of the test. */
 export function openPseudoTerminal(
   python: string,
@@ -31,7 +34,7 @@ export function openPseudoTerminal(
   const sizeArgs = [String(size.columns), String(size.rows)]
   const child = spawn(python, [PROGRAM, ...sizeArgs, file, ...args], {
     cwd: directory,
-    env: { ...process.env, TERM: 'xterm-256color', ...env },
+    env: { ...process.env, ...INTERACTIVE, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
