@@ -1,5 +1,6 @@
 import type { SourceContext, SourceRecord, Position as StoredOffset } from '../../../../sdk/index.ts'
 import type { EventOffset } from '../../cdc/events/event-writer.ts'
+import { HeartbeatSchedule } from '../../cdc/events/heartbeat-schedule.ts'
 import { DatabaseError } from '../../jdbc/database-error.ts'
 import type { Session, SessionOptions } from '../session.ts'
 import type { DatabaseChange, Lsn } from './changes/change.ts'
@@ -128,7 +129,7 @@ function lostSession(slot: string): DatabaseError {
 class BatchWriter {
   readonly #options: ChangeStreamOptions
   readonly #printer: OffsetPrinter
-  readonly #heartbeat: Heartbeat
+  readonly #heartbeat: HeartbeatSchedule
   readonly #snapshots: AdHocSnapshots
   #advanced: StoredOffset | undefined
 
@@ -136,7 +137,13 @@ class BatchWriter {
     this.#options = options
     this.#snapshots = snapshots
     this.#printer = new OffsetPrinter(options.startLsn, options.stored, options.view)
-    this.#heartbeat = new Heartbeat(options)
+    const { session, context } = options
+    const sql = context.config['heartbeat.action.query']
+    this.#heartbeat = new HeartbeatSchedule({
+      intervalMs: context.config['heartbeat.interval.ms'],
+      executeQuery: sql === '' ? undefined : () => session.query('execute heartbeat.action.query', sql),
+      log: context.log,
+    })
   }
 
   /** The offset that was reached, without the state of snapshots. */
@@ -212,31 +219,5 @@ function selectIncluded(change: DatabaseChange, filter: CaptureFilter): Database
     case 'begin':
     case 'commit':
       return change
-  }
-}
-
-/** Decides when a heartbeat is due, and executes its query. */
-class Heartbeat {
-  readonly #intervalMs: number
-  readonly #options: ChangeStreamOptions
-  #lastMs = performance.now()
-
-  constructor(options: ChangeStreamOptions) {
-    this.#options = options
-    this.#intervalMs = options.context.config['heartbeat.interval.ms']
-  }
-
-  isDue(): boolean {
-    const nowMs = performance.now()
-    if (this.#intervalMs === 0 || nowMs - this.#lastMs < this.#intervalMs) return false
-    this.#lastMs = nowMs
-    const { session, context } = this.#options
-    const sql = context.config['heartbeat.action.query']
-    if (sql !== '') {
-      session.query('execute heartbeat.action.query', sql).catch((error: unknown) => {
-        context.log.warn({ err: error }, 'the query of the heartbeat failed')
-      })
-    }
-    return true
   }
 }

@@ -1,7 +1,8 @@
 import type { TaskContext } from '../../../../sdk/index.ts'
+import { initialStatements } from '../../cdc/config/connection-texts.ts'
 import { Session, type SessionOptions } from '../session.ts'
 import type { CdcConfig } from './config/cdc-config.ts'
-import { connectionUrlOf, DATABASE_KEY_NAMES, initialStatements } from './config/database-keys.ts'
+import { connectionUrlOf, DATABASE_KEY_NAMES } from './config/database-keys.ts'
 
 type SessionContext = Pick<TaskContext<CdcConfig>, 'connector' | 'config' | 'log' | 'signal' | 'files' | 'network'>
 

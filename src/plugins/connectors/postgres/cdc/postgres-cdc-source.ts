@@ -4,15 +4,14 @@ import { plainJson } from '../../../../java-compat/json/connect-json-writer.ts'
 import {
   defineSource,
   type Position,
-  RetriableError,
   type SourceContext,
   type SourceRecord,
   type TaskLog,
 } from '../../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../../shipped-version.ts'
 import { eventSettings } from '../../cdc/config/event-keys.ts'
+import { asRetriableError } from '../../cdc/retriable-database-error.ts'
 import type { SnapshotDecision } from '../../cdc/snapshot/snapshot-mode.ts'
-import { DatabaseError } from '../../jdbc/database-error.ts'
 import { Session, type SessionOptions } from '../session.ts'
 import { type ChangeStreamOptions, streamChanges } from './change-stream.ts'
 import type { Table } from './changes/change.ts'
@@ -54,8 +53,7 @@ export const postgresCdcSource = defineSource({
       yield* capture(context)
     } catch (error) {
       if (context.signal.aborted) return
-      if (!(error instanceof DatabaseError) || !error.isTransient) throw error
-      throw toRetriableError(error, context.config)
+      throw asRetriableError(error, context.config)
     } finally {
       if (context.signal.aborted && context.config['slot.drop.on.stop']) await dropOwnSlot(context)
     }
@@ -76,15 +74,6 @@ export const postgresCdcSource = defineSource({
     }
   },
 })
-
-function toRetriableError(error: DatabaseError, config: CdcConfig): RetriableError {
-  const { 'errors.max.retries': retriesMax, 'retriable.restart.connector.wait.ms': retryAfterMs } = config
-  return new RetriableError(error.message, {
-    cause: error,
-    retryAfterMs,
-    retriesMax: retriesMax < 0 ? undefined : retriesMax,
-  })
-}
 
 async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[]> {
   const { config, log } = context

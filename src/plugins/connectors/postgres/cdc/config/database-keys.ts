@@ -1,4 +1,5 @@
 import { field } from '../../../../../sdk/index.ts'
+import { parseHosts } from '../../../cdc/config/connection-texts.ts'
 import type { ConnectionKeyNames } from '../../../jdbc/database-error.ts'
 import { type ConnectionUrl, SSL_MODES, type SslMode } from '../../connection-url.ts'
 
@@ -109,22 +110,4 @@ export function connectionUrlOf(config: ConnectionConfig): ConnectionUrl {
     connectTimeoutMs: config['connection.validation.timeout.ms'],
     ignored: [],
   }
-}
-
-/** The statements of `database.initial.statements`, in which two semicolons stand for one. */
-export function initialStatements(text: string): readonly string[] {
-  return text
-    .split(/(?<!;);(?!;)/)
-    .map((statement) => statement.replaceAll(';;', ';').trim())
-    .filter((statement) => statement !== '')
-}
-
-/** A colon in an IPv6 address is not the beginning of a port, unless the address is in brackets. */
-function parseHosts(list: string, port: number): ConnectionUrl['hosts'] {
-  return list.split(',').map((entry) => {
-    const [, bracketed, bracketedPort] = /^\[([^\]]+)\](?::(\d+))?$/.exec(entry.trim()) ?? []
-    if (bracketed !== undefined) return { host: bracketed, port: Number(bracketedPort ?? port) }
-    const [, host, ownPort] = /^([^:]+):(\d+)$/.exec(entry.trim()) ?? []
-    return host === undefined ? { host: entry.trim(), port } : { host, port: Number(ownPort) }
-  })
 }

@@ -1,10 +1,10 @@
 import { field } from '../../../../../sdk/index.ts'
+import { retryKeys } from '../../../cdc/retriable-database-error.ts'
 import { parseReplicaIdentities } from './replica-identities.ts'
 
 const replication = 'Replication'
 const heartbeat = 'Heartbeat'
 const batches = 'Batches'
-const failures = 'Failures'
 
 const AUTOCREATE_MODES = ['all_tables', 'filtered', 'disabled', 'no_tables'] as const
 const MISMATCH_STRATEGIES = ['trust_offset', 'trust_slot', 'trust_greater_lsn', 'no_validation'] as const
@@ -150,24 +150,7 @@ export const streamKeys = {
   'max.batch.size': field
     .int({ doc: 'Maximum number of existing rows of a batch.', importance: 'MEDIUM', min: 1, group: batches })
     .default(2048),
-  'errors.max.retries': field
-    .int({
-      doc:
-        'Retries in succession after errors that may pass, such as a server that is not available; then the task fails. 0: it fails at once. ' +
-        '-1: no limit; the status of the task says meanwhile why it retries.',
-      importance: 'LOW',
-      min: -1,
-      group: failures,
-    })
-    .default(-1),
-  'retriable.restart.connector.wait.ms': field
-    .long({
-      doc: 'Delay before each retry, in ms. Default: 300 ms, doubled for each retry up to `errors.retry.delay.max.ms`.',
-      importance: 'LOW',
-      min: 0,
-      group: failures,
-    })
-    .optional(),
+  ...retryKeys,
 }
 
 /** `NAME=VALUE;NAME=VALUE`. Throws an `Error` for another form. */

@@ -1,24 +1,9 @@
-import { BYTES, DataError, FLOAT64, INT32, OPTIONAL_BYTES, optional, type Schema } from '../../../../../sdk/index.ts'
+import { DataError } from '../../../../../sdk/index.ts'
+import { POINT_SCHEMA, shapeSchema } from '../../../cdc/values/geometry-schemas.ts'
 import type { ValueType } from '../../../cdc/values/value-type.ts'
 
-const SRID = { name: 'srid', schema: optional(INT32) }
-
-const geometrySchema = (name: string, doc: string, fields: NonNullable<Schema['fields']>): Schema => ({
-  type: 'struct',
-  name: `io.debezium.data.geometry.${name}`,
-  version: 1,
-  doc,
-  fields,
-})
-
-/** A point with its form in well-known binary. */
 export const POINT: ValueType = {
-  schema: geometrySchema('Point', 'Geometry (POINT)', [
-    { name: 'x', schema: FLOAT64 },
-    { name: 'y', schema: FLOAT64 },
-    { name: 'wkb', schema: OPTIONAL_BYTES },
-    SRID,
-  ]),
+  schema: POINT_SCHEMA,
   decode(text) {
     const comma = text.indexOf(',')
     if (!text.startsWith('(') || !text.endsWith(')') || comma < 0) throw new DataError(`'${text}' is not a point`)
@@ -48,8 +33,8 @@ function pointBytes(x: number, y: number): Buffer {
 }
 
 /** A value of PostGIS, whose text is its extended well-known binary in hexadecimal. */
-const shape = (name: string, doc: string): ValueType => ({
-  schema: geometrySchema(name, doc, [{ name: 'wkb', schema: BYTES }, SRID]),
+const shape = (name: 'Geometry' | 'Geography'): ValueType => ({
+  schema: shapeSchema(name),
   decode(text) {
     const wkb = Buffer.from(text, 'hex')
     if (wkb.length * 2 !== text.length || wkb.length < 5)
@@ -59,8 +44,8 @@ const shape = (name: string, doc: string): ValueType => ({
   unavailable: (placeholder) => ({ wkb: Buffer.from(placeholder), srid: null }),
 })
 
-export const GEOMETRY = shape('Geometry', 'Geometry')
-export const GEOGRAPHY = shape('Geography', 'Geography')
+export const GEOMETRY = shape('Geometry')
+export const GEOGRAPHY = shape('Geography')
 
 const HAS_SRID = 0x20000000
 

@@ -2,34 +2,20 @@ import { withoutTrailingZeros } from '../../../../../java-compat/decimal-text.ts
 import {
   BYTES,
   bigintToBytes,
-  DataError,
   type Decimal,
   decimal,
   decimalToText,
   FLOAT64,
   INT32,
-  INT64,
-  int64,
   powerOfTen,
   rescale,
   type Schema,
   STRING,
 } from '../../../../../sdk/index.ts'
+import { DOUBLE, decimalParts, preciseDecimal } from '../../../cdc/values/numeric-types.ts'
 import type { DecimalMode } from '../../../cdc/values/value-modes.ts'
 import type { ValueType } from '../../../cdc/values/value-type.ts'
 import { moneyNumber } from '../../money-text.ts'
-
-export const INTEGER: ValueType = { schema: INT32, decode: Number }
-export const LONG: ValueType = { schema: INT64, decode: longFromText }
-const DOUBLE: ValueType = { schema: FLOAT64, decode: Number }
-
-/** Digits that a number represents exactly. */
-const EXACT_DIGITS = 15
-
-/** Returns a number if it is exact, otherwise a bigint. */
-export function longFromText(text: string): number | bigint {
-  return text.length <= EXACT_DIGITS ? Number(text) : int64(BigInt(text))
-}
 
 /** The schema of a number whose scale is not that of the column. */
 const VARIABLE_SCALE: Schema = {
@@ -59,13 +45,8 @@ export function numericType(modifier: number, mode: DecimalMode): ValueType {
 
 function preciseType(modifier: number): ValueType {
   const precision = ((modifier - 4) >> 16) & 0xffff
-  const scale = scaleOf(modifier)
-  const plain = decimal(scale)
-  return {
-    schema: { ...plain, parameters: { ...plain.parameters, 'connect.decimal.precision': String(precision) } },
-    decode: numberOrNull((text) => decimalAt(text, scale)),
-    isPartial: true,
-  }
+  const { schema, decode } = preciseDecimal(precision, scaleOf(modifier))
+  return { schema, decode: numberOrNull(decode), isPartial: true }
 }
 
 /** `money` in the locale C: `-$1,234.50`. */
@@ -88,27 +69,10 @@ function rounded(value: Decimal, scale: number): Decimal {
   return { unscaled: (value.unscaled + half) / factor, scale }
 }
 
-function decimalAt(text: string, scale: number): Decimal {
-  const value = decimalParts(text)
-  return value.scale === scale ? value : rescale(value, scale)
-}
-
 /** Removes the zeros at the end of the fraction, as Debezium does. */
 function variableScale(text: string): { readonly scale: number; readonly value: Buffer } {
   const { unscaled, scale } = decimalParts(withoutTrailingZeros(text))
   return { scale, value: bigintToBytes(unscaled) }
-}
-
-/** PostgreSQL writes numbers without an exponent. */
-function decimalParts(text: string): Decimal {
-  const point = text.indexOf('.')
-  const digits = point < 0 ? text : text.slice(0, point) + text.slice(point + 1)
-  return { unscaled: bigintFromText(digits, text), scale: point < 0 ? 0 : text.length - point - 1 }
-}
-
-function bigintFromText(digits: string, text: string): bigint {
-  if (!/^-?\d+$/.test(digits)) throw new DataError(`'${text}' is not a number`)
-  return BigInt(digits.length <= EXACT_DIGITS ? Number(digits) : digits)
 }
 
 /** NaN and the infinities are no decimals. */

@@ -1,13 +1,20 @@
 import { javaText } from '../../../../../java-compat/java-text.ts'
 import { BOOLEAN, FLOAT32, FLOAT64, INT16, INT64, STRING } from '../../../../../sdk/index.ts'
+import { INTEGER, LONG } from '../../../cdc/values/numeric-types.ts'
+import {
+  dateType,
+  timestampType,
+  timeType,
+  ZONED_TIME,
+  zonedTimestampType,
+} from '../../../cdc/values/temporal-types.ts'
 import { binaryType, named, TEXT_TYPE, type ValueType } from '../../../cdc/values/value-type.ts'
 import { arrayItems, arrayType, vectorItems } from './array-type.ts'
 import { bitsType } from './bits-type.ts'
 import { GEOGRAPHY, GEOMETRY, POINT } from './geometry-types.ts'
 import { hstoreType } from './hstore-type.ts'
 import { intervalType } from './interval-type.ts'
-import { INTEGER, LONG, moneyType, numericType } from './numeric-types.ts'
-import { dateType, timestampType, timeType, ZONED_TIME, zonedTimestampType } from './temporal-types.ts'
+import { moneyType, numericType } from './numeric-types.ts'
 import type { CatalogType, TypeCatalog } from './type-catalog.ts'
 import type { ValueSettings } from './value-settings.ts'
 import { HALF_VECTOR, SPARSE_VECTOR, VECTOR } from './vector-types.ts'

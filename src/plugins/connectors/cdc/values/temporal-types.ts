@@ -1,4 +1,4 @@
-import { DATE, INT32, INT64, int64, type Schema, STRING, TIME, TIMESTAMP } from '../../../../../sdk/index.ts'
+import { DATE, INT32, INT64, int64, type Schema, STRING, TIME, TIMESTAMP } from '../../../../sdk/index.ts'
 import {
   daysFromText,
   fractionDigits,
@@ -10,9 +10,9 @@ import {
   type WallTime,
   wallTimeFromText,
   zonedTimeMicrosFromText,
-} from '../../../cdc/values/epoch.ts'
-import type { TimeMode } from '../../../cdc/values/value-modes.ts'
-import { named, type ValueType } from '../../../cdc/values/value-type.ts'
+} from './epoch.ts'
+import type { TimeMode } from './value-modes.ts'
+import { named, type ValueType } from './value-type.ts'
 
 const debezium = (name: string, schema: Schema, decode: ValueType['decode']): ValueType =>
   named(`io.debezium.time.${name}`, { schema, decode })
