@@ -13,8 +13,8 @@ type Part = {
   readonly stopMsMax: number
 }
 
-/** Of all lifecycles in this process. */
-const stopping = new Set<Part>()
+/** Of all lifecycles in this process. Only the names: a component that never stops would keep all that its functions refer to. */
+const stopping = new Set<Pick<Part, 'name'>>()
 
 /** Names of the components that have not finished stopping, for the log of a forced exit. */
 export function partsBeingStopped(): readonly string[] {
@@ -49,11 +49,12 @@ export class Lifecycle {
 
   async #stopAll(): Promise<void> {
     for (const part of this.#started.splice(0).reverse()) {
-      stopping.add(part)
       const { name, stopMsMax } = part
+      const entry = { name }
+      stopping.add(entry)
       const stopped = (async () => part.stop())()
         .catch((error: unknown) => this.#logger.error({ err: error, part: name }, 'cannot stop a component'))
-        .finally(() => stopping.delete(part))
+        .finally(() => stopping.delete(entry))
       if (stopMsMax === Number.POSITIVE_INFINITY) await stopped
       else
         await withTimeout(stopped, stopMsMax, () =>

@@ -1,8 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { queryObjects } from 'node:v8'
 import type { SimulatedProcess } from './simulated-process.ts'
-import type { Simulation } from './simulation.ts'
+import { Simulation } from './simulation.ts'
 import { promise, type Step, type World } from './world.ts'
 
 /** Runs code in a process, whose errors are those of the process. */
@@ -42,6 +43,21 @@ const SAMPLES: readonly World[] = [
       note(`it is ${new Date().toISOString()}`)
     })
     await simulation.run(60_000)
+  }),
+
+  world('signals', async (simulation) => {
+    start(simulation.process('p'), async () => {
+      const [stopping, failing] = [new AbortController(), new AbortController()]
+      const ending = AbortSignal.any([stopping.signal, failing.signal])
+      const note = (what: string) =>
+        simulation.note('p', `${what}: ${[stopping, failing].map(({ signal }) => signal.aborted).join(' ')}`)
+      ending.addEventListener('abort', () => note(String(ending.reason)))
+      const histories = queryObjects(Simulation, { format: 'count' })
+      note(`${histories} histories are in memory`)
+      await sleep(1_000)
+      if (simulation.seed === 1) failing.abort('failed')
+    })
+    await simulation.run(2_000)
   }),
 
   world('random', async (simulation) => {

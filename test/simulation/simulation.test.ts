@@ -39,6 +39,22 @@ describe('a simulated process', { tags: ['slow'] }, () => {
     ])
   })
 
+  it('has combined signals, which keep nothing of it after its history', async () => {
+    const child = processOf('signals')
+    const shown: string[] = []
+    for (const seed of [1, 2, 3]) {
+      const { entries = [], failure } = await child.show(seed)
+      expect(failure).toBeUndefined()
+      shown.push(...entries.map(({ what }) => what))
+    }
+    expect(shown).toEqual([
+      '1 histories are in memory: false false',
+      'failed: false true',
+      '1 histories are in memory: false false',
+      '1 histories are in memory: false false',
+    ])
+  })
+
   it('has random numbers of the seed', async () => {
     const [first, same, other] = await Promise.all([show('random', 1), show('random', 1), show('random', 2)])
     expect(first.entries).toEqual(same.entries)

@@ -72,13 +72,14 @@ let isInstalled = false
 
 /**
  * Gives the code of simulated processes virtual time and random numbers of the seed: `setTimeout` and its kind, `Date`,
- * `performance.now`, `AbortSignal.timeout`, `Math.random` and those of `node:crypto`, and HTTP over the simulated network. All other
- * code keeps Node's.
+ * `performance.now`, `AbortSignal.timeout` and `AbortSignal.any`, `Math.random` and those of `node:crypto`, and HTTP over the simulated
+ * network. All other code keeps Node's.
  */
 export function installVirtualGlobals(): void {
   if (isInstalled) return
   isInstalled = true
   replaceTimers()
+  replaceSignals()
   replaceClocks()
   replaceRandomness()
   replaceHttp()
@@ -93,7 +94,6 @@ function replaceTimers(): void {
     clearTimeout: globalThis.clearTimeout,
     clearInterval: globalThis.clearInterval,
     clearImmediate: globalThis.clearImmediate,
-    abortTimeout: AbortSignal.timeout,
     sleep: timers.setTimeout,
     turn: timers.setImmediate,
   }
@@ -126,10 +126,25 @@ function replaceTimers(): void {
     currentProcess() === undefined ? real.sleep(ms, value, options) : virtualSleep(ms, value, options?.signal)) as never
   timers.setImmediate = ((value?: unknown, options?: { readonly signal?: AbortSignal }) =>
     currentProcess() === undefined ? real.turn(value, options) : virtualSleep(0, value, options?.signal)) as never
+}
+
+function replaceSignals(): void {
+  const real = { timeout: AbortSignal.timeout, any: AbortSignal.any }
   AbortSignal.timeout = (ms: number) => {
-    if (currentProcess() === undefined) return real.abortTimeout(ms)
+    if (currentProcess() === undefined) return real.timeout(ms)
     const controller = new AbortController()
     setTimeout(() => controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')), ms)
+    return controller.signal
+  }
+  // Node keeps a combined signal that has a listener until it aborts: those of a process that crashed, with all of its history, for ever.
+  AbortSignal.any = (signals: readonly AbortSignal[]) => {
+    if (currentProcess() === undefined) return real.any([...signals])
+    const controller = new AbortController()
+    for (const signal of signals) {
+      const abort = () => controller.abort(signal.reason)
+      if (signal.aborted) abort()
+      else signal.addEventListener('abort', abort, { once: true })
+    }
     return controller.signal
   }
 }
