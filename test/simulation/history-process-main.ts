@@ -18,6 +18,8 @@ process.on('message', (request: HistoryRequest) => {
   )
 })
 process.once('disconnect', () => process.exit())
+// A terminal sends it to the parent too, which ends this process after its history.
+process.on('SIGINT', () => undefined)
 
 async function respond({ do: what, seed, steps }: HistoryRequest): Promise<HistoryResponse> {
   if (what === 'explain') return explainHistory(world, seed)

@@ -41,7 +41,7 @@ const TABLE = join(import.meta.dirname, 'worlds/worlds.ts')
 export class HistoryProcess {
   readonly #child: ChildProcess
   readonly #ended: Promise<never>
-  #isBusy = false
+  #seed: number | undefined
 
   constructor({ world, mutation, table = TABLE }: HistorySource) {
     const options: HistoryProcessArguments = { world, mutation, table: pathToFileURL(table).href }
@@ -51,7 +51,7 @@ export class HistoryProcess {
       execArgv: ['--min-semi-space-size=64', '--max-semi-space-size=64', '--disable-warning=ExperimentalWarning'],
     })
     this.#ended = once(this.#child, 'exit').then(([code, signal]) => {
-      throw new Error(`the process of ${world} ended with ${code ?? signal}`)
+      throw new Error(`the process of ${world} ended with ${code ?? signal} in the history of seed ${this.#seed}`)
     })
     this.#ended.catch(() => undefined)
   }
@@ -73,16 +73,16 @@ export class HistoryProcess {
   async #request(request: HistoryRequest): Promise<HistoryResponse> {
     const response = once(this.#child, 'message')
     response.catch(() => undefined)
-    this.#isBusy = true
+    this.#seed = request.seed
     this.#child.send(request)
     const [message] = await Promise.race([response, this.#ended])
-    this.#isBusy = false
+    this.#seed = undefined
     return message
   }
 
   async stop(): Promise<void> {
     const ended = this.#ended.catch(() => undefined)
-    if (this.#isBusy) this.#child.kill('SIGKILL')
+    if (this.#seed !== undefined) this.#child.kill('SIGKILL')
     // It ends by itself then, and writes what Node.js was asked to write at the end.
     else if (this.#child.connected) this.#child.disconnect()
     await ended

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { CompletedSeeds } from './completed-seeds.ts'
 import { HistoryProcess, type HistorySource, type Outcome } from './history-process.ts'
 import { MUTATIONS } from './mutations.ts'
 import { recordMutation } from './recorded-mutation.ts'
@@ -39,26 +40,41 @@ if (!(Number.isInteger(processes) && processes > 0)) endWithUsage(`--processes i
 
 /** More are only counted. */
 const EXPLAINED_MAX = 3
+const PROGRESS_HISTORIES = 100
+
+// The histories that run are completed, and the summary says with which seed to continue.
+let isInterrupted = false
+process.once('SIGINT', () => {
+  isInterrupted = true
+})
 
 for (const world of worlds) {
+  if (isInterrupted) break
   if (values.timeline) await showTimeline({ world, mutation })
   else await simulate({ world, mutation })
 }
 
 async function simulate(source: HistorySource): Promise<void> {
+  const { world } = source
   const endMs = minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + minutes * 60_000
   const failures: Outcome[] = []
-  let count = 0
-  const outcomes = await runHistories(source, seedsFrom(first, last), {
+  const totals = { histories: 0, events: 0, cpuMs: 0 }
+  const seeds = new CompletedSeeds(first)
+  await runHistories(source, seedsFrom(first, last), {
     processes: Math.min(processes, last - first + 1),
-    isDone: () => Date.now() >= endMs,
+    isDone: () => isInterrupted || Date.now() >= endMs,
     onOutcome: (outcome) => {
-      count += 1
-      if (outcome.failure) {
+      const { seed, failure, events, cpuMs } = outcome
+      seeds.add(seed)
+      totals.histories += 1
+      totals.events += events
+      totals.cpuMs += cpuMs
+      if (failure) {
         failures.push(outcome)
-        progress(`${source.world} seed ${outcome.seed}: ${outcome.failure.kind}: ${firstLine(outcome.failure.message)}`)
+        progress(`${world} seed ${seed}: ${failure.kind}: ${firstLine(failure.message)}`)
       }
-      if (count % 100 === 0) progress(`${source.world}: ${count} histories, ${failures.length} failed`)
+      if (totals.histories % PROGRESS_HISTORIES === 0)
+        progress(`${world}: ${totals.histories} histories, ${failures.length} failed, complete before ${seeds.next}`)
     },
   })
   const explained = failures.toSorted((left, right) => left.seed - right.seed).slice(0, EXPLAINED_MAX)
@@ -67,7 +83,9 @@ async function simulate(source: HistorySource): Promise<void> {
     console.log(explanation)
     if (values.record && mutation) recordMutation(mutation, explanation)
   }
-  console.log(summaryOf(source, outcomes, failures))
+  console.log(summaryOf(world, totals, failures))
+  if (values.seeds !== undefined && seeds.next <= last)
+    progress(`${world}: continue with --world ${world} --seeds ${seeds.next}..${last}`)
   if (failures.length > 0) process.exitCode = 1
 }
 
@@ -86,13 +104,13 @@ async function showTimeline(source: HistorySource): Promise<void> {
   }
 }
 
-function summaryOf({ world }: HistorySource, outcomes: readonly Outcome[], failures: readonly Outcome[]): string {
-  const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0)
-  const cpuMs = sum((outcome) => outcome.cpuMs)
+type Totals = Readonly<Record<'histories' | 'events' | 'cpuMs', number>>
+
+function summaryOf(world: string, { histories, events, cpuMs }: Totals, failures: readonly Outcome[]): string {
   return [
-    `${world}: ${outcomes.length} histories`,
-    `${sum(({ events }) => events)} events`,
-    `${Math.round((outcomes.length * 60_000) / cpuMs)} histories a minute per core`,
+    `${world}: ${histories} histories`,
+    `${events} events`,
+    `${Math.round((histories * 60_000) / cpuMs)} histories a minute per core`,
     `${failures.length} failed${failures.length > 0 ? `: seeds ${failures.map(({ seed }) => seed).join(' ')}` : ''}`,
   ].join(', ')
 }

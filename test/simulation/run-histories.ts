@@ -4,18 +4,17 @@ import { HistoryProcess, type HistorySource, type Outcome } from './history-proc
 export type RunOptions = {
   /** At most this many at a time. Default: one for each processor. */
   readonly processes?: number
-  readonly onOutcome?: (outcome: Outcome) => void
+  readonly onOutcome: (outcome: Outcome) => void
   /** No further histories start when it returns true. */
   readonly isDone?: () => boolean
 }
 
-/** Runs a history of each seed in child processes. Resolves to the outcomes in the order of their seeds. */
+/** Runs a history of each seed in child processes, which begin in the order of their seeds. */
 export async function runHistories(
   source: HistorySource,
   seeds: Iterable<number>,
-  { processes = availableParallelism(), onOutcome = () => undefined, isDone = () => false }: RunOptions = {},
-): Promise<readonly Outcome[]> {
-  const outcomes: Outcome[] = []
+  { processes = availableParallelism(), onOutcome, isDone = () => false }: RunOptions,
+): Promise<void> {
   const rest = Iterator.from(seeds)
   const work = async () => {
     const child = new HistoryProcess(source)
@@ -23,16 +22,13 @@ export async function runHistories(
       while (!isDone()) {
         const next = rest.next()
         if (next.done) break
-        const outcome = await child.run(next.value)
-        outcomes.push(outcome)
-        onOutcome(outcome)
+        onOutcome(await child.run(next.value))
       }
     } finally {
       await child.stop()
     }
   }
   await Promise.all(Array.from({ length: processes }, work))
-  return outcomes.toSorted((left, right) => left.seed - right.seed)
 }
 
 /** Replays, shortens and prints a failed history, in a process that has run no other. */

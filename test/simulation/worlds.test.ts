@@ -66,12 +66,11 @@ function withoutNumbers({ kind, message }: Failure): string {
 }
 
 async function untilFailure(source: HistorySource, among: Iterable<number>): Promise<readonly Outcome[]> {
-  let hasFailed = false
-  const onOutcome = ({ failure }: Outcome) => {
-    hasFailed ||= failure !== undefined
-  }
+  const outcomes: Outcome[] = []
+  const isDone = () => outcomes.at(-1)?.failure !== undefined
   // One process: the other tests use the other processors.
-  return runHistories(source, among, { processes: 1, onOutcome, isDone: () => hasFailed })
+  await runHistories(source, among, { processes: 1, onOutcome: (outcome) => outcomes.push(outcome), isDone })
+  return outcomes
 }
 
 function* seeds(first: number, last: number): Iterable<number> {
