@@ -124,6 +124,19 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'stored-by-former-leader',
+    world: 'worker',
+    seed: 15,
+    fault: 'A worker that has lost its leadership during a validation stores the connector.',
+    edits: [
+      {
+        file: 'src/worker/herder/herder.ts',
+        from: 'assertLeader()\n    await this.#services.configs.putConnector(name, config, target)',
+        to: 'toString()\n    await this.#services.configs.putConnector(name, config, target)',
+      },
+    ],
+  },
+  {
     name: 'generation-not-compared',
     world: 'worker',
     seed: 3,

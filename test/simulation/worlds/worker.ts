@@ -1,11 +1,11 @@
-import type { StoredRecord } from '../../../src/broker/broker.ts'
 import { singleBatch } from '../../../src/broker/record-batch/batch-header.ts'
 import { recordsOf } from '../../../src/broker/record-batch/record-batch.ts'
 import { NO_FAULTS } from '../network.ts'
-import { SimulatedBroker } from '../simulated-broker.ts'
+import { SimulatedBroker, type StoredBatch } from '../simulated-broker.ts'
 import type { Simulation } from '../simulation.ts'
 import { promise, type World } from '../world.ts'
 import { Convergence } from './worker/convergence.ts'
+import { Creations } from './worker/creations.ts'
 import { checkDeliveries, checkOffsets } from './worker/delivery-promises.ts'
 import { ExternalSystem } from './worker/external-system.ts'
 import { recordingConnectors } from './worker/recording-connectors.ts'
@@ -27,13 +27,14 @@ export const workerWorld: World = {
     const system = new ExternalSystem(simulation)
     const setup = steps.find((step) => step.do === 'setup') as Extract<WorkerStep, { do: 'setup' }> | undefined
     const { workers = 2, exactlyOnce = false, delayMs = 3_000 } = setup ?? {}
-    const plugins = [...CONVERTERS, ...recordingConnectors(system)]
+    const creations = new Creations(broker)
+    const plugins = [...CONVERTERS, ...recordingConnectors(system), creations.plugin]
     const settings = settingsOf(exactlyOnce, delayMs)
     const machines = Array.from(
       { length: workers },
       (_, at) => new WorkerMachine({ name: `w${at + 1}`, broker, plugins, settings }),
     )
-    noteStatuses(broker)
+    observeStored(broker, creations)
     const user = new WorkerUser(simulation.process('user'), system)
     const director = simulation.process('director')
     const world = { simulation, broker, system, machines, user, director, exactlyOnce }
@@ -97,17 +98,19 @@ async function createTopics(simulation: Simulation, broker: SimulatedBroker): Pr
   await simulation.run(simulation.nowMs + 1_000, () => isDone)
 }
 
+function observeStored(broker: SimulatedBroker, creations: Creations): void {
+  broker.onStored = (batch) => {
+    const fail = (error: unknown) => broker.process.fail(error)
+    if (batch.topic === 'connect-configs') creations.onStored(batch).catch(fail)
+    if (batch.topic === 'connect-status') noteStatuses(broker, batch).catch(fail)
+  }
+}
+
 /** The statuses that are stored, for the timeline. */
-function noteStatuses(broker: SimulatedBroker): void {
-  broker.onStored = ({ topic, bytes, writer }) => {
-    if (topic !== 'connect-status') return
-    const note = (records: readonly StoredRecord[]) => {
-      for (const { key, value } of records) {
-        const { state, worker_id: place, generation } = JSON.parse(String(value)) ?? {}
-        if (state !== undefined)
-          broker.process.simulation.note(writer, `stores ${key}: ${state} on ${place} in generation ${generation}`)
-      }
-    }
-    recordsOf(singleBatch(bytes)).then(note, (error: unknown) => broker.process.fail(error))
+async function noteStatuses({ process }: SimulatedBroker, { bytes, writer }: StoredBatch): Promise<void> {
+  for (const { key, value } of await recordsOf(singleBatch(bytes))) {
+    const { state, worker_id: place, generation } = JSON.parse(String(value)) ?? {}
+    if (state !== undefined)
+      process.simulation.note(writer, `stores ${key}: ${state} on ${place} in generation ${generation}`)
   }
 }

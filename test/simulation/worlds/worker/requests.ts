@@ -15,6 +15,8 @@ import { isPlausible, noteAcknowledged, noteAttempt, type Possible, possible } f
 /** A change that a user requests of the REST API. */
 export type WorkerRequest =
   | { readonly do: 'put'; readonly connector: string; readonly config: ConnectorProperties }
+  /** Of one of several users, who create the same connector, stopped. */
+  | { readonly do: 'create'; readonly connector: string; readonly config: ConnectorProperties }
   /** Stops the connector, moves its position in a partition, and resumes it. */
   | { readonly do: 'alter'; readonly connector: string; readonly partition: number; readonly position: number }
   /** The same for all partitions: from the beginning. */
@@ -54,6 +56,10 @@ export class WorkerUser {
   /** The user prefers a worker, and uses the others when it does not answer. */
   request(request: WorkerRequest, urls: readonly string[]): void {
     this.#process.run(() => {
+      if (request.do === 'create') {
+        this.#send(request, urls).catch((error: unknown) => this.#process.fail(error))
+        return
+      }
       const before = this.#queues.get(request.connector) ?? Promise.resolve()
       const done = before.then(async () => {
         if (request.do === 'alter' || request.do === 'reset') await this.#alter(request, urls)
@@ -119,6 +125,7 @@ export class WorkerUser {
         simulation.note('user', `${request.do} ${request.connector} by ${url}: ${messageOf(error)}`)
         // The connector does not exist, or is not there yet.
         if (error instanceof RequestError && error.status === 404) return false
+        if (request.do === 'create' && messageOf(error).includes('already exists')) return false
         await systemClock.sleep(RETRY_MS)
       }
     }
@@ -128,6 +135,7 @@ export class WorkerUser {
   async #call(request: WorkerRequest, client: WorkerClient): Promise<void> {
     const { connector } = request
     if (request.do === 'put') await client.putConfig(connector, request.config)
+    else if (request.do === 'create') await client.create(connector, request.config, 'STOPPED')
     else if (request.do === 'alter') await client.alterOffsets(connector, [offsetOf(request)])
     else if (request.do === 'reset') await client.resetOffsets(connector)
     else if (request.do === 'restart') await client.restart(connector, { includeTasks: true })
@@ -145,6 +153,15 @@ export class WorkerUser {
       case 'put':
         note(exists, true, nowMs)
         note(config, textOf(request.config), nowMs)
+        break
+      case 'create':
+        // Which of the users was the first is what `Creations` checks.
+        if (what === 'acknowledged') exists.acknowledged = true
+        else {
+          noteAttempt(exists, true, nowMs)
+          noteAttempt(config, textOf(request.config), nowMs)
+          noteAttempt(target, 'STOPPED', nowMs)
+        }
         break
       case 'delete':
         note(exists, false, nowMs)

@@ -4,6 +4,7 @@ import type { SimulatedBroker } from '../../simulated-broker.ts'
 import type { SimulatedProcess } from '../../simulated-process.ts'
 import type { Simulation } from '../../simulation.ts'
 import type { Step } from '../../world.ts'
+import { CREATED } from './creations.ts'
 import type { ExternalSystem } from './external-system.ts'
 import type { WorkerRequest, WorkerUser } from './requests.ts'
 import type { WorkerMachine } from './worker-machine.ts'
@@ -41,6 +42,10 @@ export type WorkerStep = { readonly atMs: number } & (
 const FIRST_MS = 3_000
 const LAST_MS = 32_000
 
+/** In this time another worker becomes the leader. */
+const DEPOSED_MS = 12_000
+const LAST_CREATION_MS = LAST_MS - DEPOSED_MS
+
 const BASE = { 'connector.class': 'Rows', topic: 'rows', partitions: '3' }
 
 /** The first steps create connectors. */
@@ -53,6 +58,7 @@ export function planWorker(random: SeededRandom): readonly Step[] {
   ]
   for (let count = random.between(1, 5); count > 0; count--) steps.push(planFault(random, workers))
   for (let count = random.between(0, 4); count > 0; count--) steps.push(planRequest(random, workers))
+  if (random.below(3) === 0) steps.push(...planCreations(random, workers))
   return steps.sort((left, right) => left.atMs - right.atMs)
 }
 
@@ -98,6 +104,26 @@ function planRequest(random: SeededRandom, workers: number): WorkerStep {
     return requestAt(atMs, random, workers, { do: 'alter', connector, partition: random.below(3), position })
   }
   return requestAt(atMs, random, workers, { do: request, connector })
+}
+
+/** Two users create the same connector. The worker that validates the first request may lose its leadership meanwhile. */
+function planCreations(random: SeededRandom, workers: number): readonly WorkerStep[] {
+  const atMs = random.between(FIRST_MS, LAST_CREATION_MS)
+  const worker = random.below(workers)
+  const create = (creation: string, validationMs: number): WorkerRequest => {
+    const config = { 'connector.class': 'Archive', topics: 'rows', creation, 'validation.ms': String(validationMs) }
+    return { do: 'create', connector: CREATED, config }
+  }
+  const faults: readonly WorkerStep[] = [
+    { atMs: atMs + random.below(1_000), do: 'cut', worker, from: 'broker', ms: DEPOSED_MS },
+    { atMs: atMs + random.below(1_000), do: 'freeze', worker, what: 'worker', ms: DEPOSED_MS },
+  ]
+  const fault = random.one([...faults, undefined])
+  return [
+    { atMs, do: 'request', worker, request: create('first', random.between(6_000, DEPOSED_MS)) },
+    ...(fault ? [fault] : []),
+    requestAt(atMs + random.below(DEPOSED_MS), random, workers, create('second', 0)),
+  ]
 }
 
 function requestAt(atMs: number, random: SeededRandom, workers: number, request: WorkerRequest): WorkerStep {
