@@ -154,7 +154,7 @@ export type SourceTransaction = {
 }
 
 /**
- * The files and the network that the validation of a connector may access. `signal` is aborted after 60 s: the validation then
+ * The files and the network that the validation of a connector may access. `signal` is aborted after 80 s: the validation then
  * returns the problems that it has found.
  */
 export type ValidationUse = HostAccess & { readonly signal: AbortSignal }
