@@ -288,7 +288,7 @@ export interface Consumer {
   resume(partitions: readonly TopicPartition[]): void
   /** Rejects with `illegal_generation` or `unknown_member` if the partitions belong to another member. */
   commit(offsets: readonly CommittedOffset[]): Promise<void>
-  committed(partitions: readonly TopicPartition[]): Promise<readonly PartitionOffset[]>
+  committed(partitions: readonly TopicPartition[]): Promise<readonly CommittedOffset[]>
   /** The current membership, for `sendOffsets`. */
   member(): MemberGeneration
   close(): Promise<void>

@@ -204,6 +204,8 @@ export type SourceConnector<Config extends z.ZodObject = z.ZodObject> = Connecto
 
 export type SinkPartition = { readonly topic: string; readonly partition: number }
 export type SinkPosition = SinkPartition & { readonly offset: number }
+/** A committed offset, with a text that was committed with it. Brokers accept up to 4,096 bytes by default. */
+export type CommittedPosition = SinkPosition & { readonly metadata?: string }
 
 /** A topic that a sink reports to. It is created with these numbers when it does not exist. */
 export type ReportTopic = { readonly name: string; readonly partitions: number; readonly replicationFactor: number }
@@ -239,7 +241,12 @@ export type SinkContext<Config> = TaskContext<Config> & {
   /** Requests an offset commit soon. */
   readonly requestCommit: () => void
   /** Reads the committed offsets of partitions. A partition without one is left out. */
-  readonly committedOffsets: (partitions: readonly SinkPartition[]) => Promise<readonly SinkPosition[]>
+  readonly committedOffsets: (partitions: readonly SinkPartition[]) => Promise<readonly CommittedPosition[]>
+  /**
+   * Commits offsets immediately, instead of those that `flush` returns later. When it resolves, the next owner of the partitions reads
+   * these offsets and their metadata. It rejects when the partitions may belong to another task already.
+   */
+  readonly commitOffsets: (offsets: readonly CommittedPosition[]) => Promise<void>
   /** For a sink that commits offsets in transactions of its own. Throws while no partitions are assigned. */
   readonly groupMember: () => SinkGroupMember
 }
@@ -268,7 +275,7 @@ export type SinkTask = {
    */
   readonly flush?: (
     offsets: readonly SinkPosition[],
-  ) => Promise<readonly SinkPosition[] | void> | readonly SinkPosition[] | void
+  ) => Promise<readonly CommittedPosition[] | void> | readonly CommittedPosition[] | void
   readonly close?: (partitions: readonly SinkPartition[]) => Promise<void> | void
   readonly stop?: () => Promise<void> | void
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { parseConfig, type RawConfig } from './config.ts'
 import type { HostAccess } from './host-access.ts'
 import type {
+  CommittedPosition,
   ReportRecord,
   SinkConnector,
   SinkPartition,
@@ -155,6 +156,8 @@ export type SinkRun = {
   close(partitions: readonly SinkPartition[]): Promise<void>
   stop(): Promise<void>
   readonly rejected: readonly { readonly record: SinkRecord; readonly error: Error }[]
+  /** What the sink committed itself, in order. */
+  readonly committed: readonly CommittedPosition[]
   readonly reported: readonly (ReportRecord & { readonly topic: string })[]
 }
 
@@ -168,6 +171,7 @@ export async function runSink<Config extends z.ZodObject>(
   const rejected: { record: SinkRecord; error: Error }[] = []
   const reported: (ReportRecord & { readonly topic: string })[] = []
   const positions = new Map<string, SinkPosition>()
+  const committed: CommittedPosition[] = []
   const task = await sink.start({
     ...context(sink.config, options, stopping.signal),
     reject: async (record, error) => void rejected.push({ record, error }),
@@ -179,7 +183,12 @@ export async function runSink<Config extends z.ZodObject>(
     },
     setPausedPartitions: () => {},
     requestCommit: () => {},
-    committedOffsets: async () => [],
+    committedOffsets: async (partitions) =>
+      partitions.flatMap(({ topic, partition }) => {
+        const last = committed.findLast((at) => at.topic === topic && at.partition === partition)
+        return last === undefined ? [] : [last]
+      }),
+    commitOffsets: async (offsets) => void committed.push(...offsets),
     groupMember: () => ({ groupId: `connect-${options.connector ?? 'test'}`, memberId: 'test', generation: 1 }),
   })
   const number = (record: HarnessRecord): SinkRecord => {
@@ -195,6 +204,7 @@ export async function runSink<Config extends z.ZodObject>(
   return {
     rejected,
     reported,
+    committed,
     async put(records) {
       const numbered: SinkRecord[] = []
       for (const record of records) {

@@ -174,7 +174,7 @@ class GroupConsumer implements Consumer {
     await this.#parts.backend.commitOffsets({ groupId: this.#options.groupId, offsets, member: this.member() })
   }
 
-  async committed(partitions: readonly TopicPartition[]): Promise<readonly PartitionOffset[]> {
+  async committed(partitions: readonly TopicPartition[]): Promise<readonly CommittedOffset[]> {
     return this.#parts.backend.groupOffsets({ groupId: this.#options.groupId, partitions })
   }
 

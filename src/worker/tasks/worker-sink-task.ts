@@ -1,11 +1,13 @@
 import type { Consumer, PartitionRecords, TopicPartition } from '../../broker/broker.ts'
-import { UnreadableBatchError } from '../../broker/broker-error.ts'
-import { UserError } from '../../common/errors.ts'
+import { BrokerError, UnreadableBatchError } from '../../broker/broker-error.ts'
+import { messageOf, UserError } from '../../common/errors.ts'
 import { ErrorDeduplicator } from '../../common/logging/error-deduplicator.ts'
 import { untilAborted } from '../../common/unless-aborted.ts'
 import { listedName } from '../../plugins/plugin-catalog.ts'
 import {
+  type CommittedPosition,
   parseConfig,
+  RetriableError,
   type SinkGroupMember,
   type SinkTask as SinkPlugin,
   type SinkPosition,
@@ -224,6 +226,17 @@ export class WorkerSinkTask {
       this.#offsets.committed(safe)
   }
 
+  /** For a sink that must know that an offset is committed before it continues. */
+  async #commitNow(offsets: readonly CommittedPosition[]): Promise<void> {
+    const consumer = this.#consumer
+    if (consumer === undefined) throw new Error('the task has not joined its consumer group')
+    await consumer.commit(offsets).catch((error: unknown) => {
+      if (!isMembershipLost(error)) throw error
+      throw new RetriableError(`the partitions belong to another task: ${messageOf(error)}`, { cause: error })
+    })
+    this.#offsets.committed(offsets)
+  }
+
   /**
    * As in Kafka Connect, offsets that the sink returns are ignored if they would skip records or are of partitions of another task.
    * Resolves to undefined if the sink fails: the task reads again what it has not committed, as in Kafka Connect.
@@ -345,9 +358,16 @@ export class WorkerSinkTask {
         this.#commitAtMs = 0
       },
       committedOffsets: async (partitions) => (await this.#consumer?.committed(partitions)) ?? [],
+      commitOffsets: (offsets) => this.#commitNow(offsets),
       groupMember: () => groupMemberOf(this.#consumer),
     })
   }
+}
+
+/** The next poll joins the group again, and drops what was read of the partitions. */
+function isMembershipLost(error: unknown): boolean {
+  const codes = ['illegal_generation', 'unknown_member', 'rebalance_in_progress']
+  return error instanceof BrokerError && codes.includes(error.code)
 }
 
 function groupMemberOf(consumer: Consumer | undefined): SinkGroupMember {

@@ -182,7 +182,7 @@ class GuardedConsumer implements Consumer {
     return this.#consumer.commit(offsets)
   }
 
-  committed(partitions: readonly TopicPartition[]): Promise<readonly PartitionOffset[]> {
+  committed(partitions: readonly TopicPartition[]): Promise<readonly CommittedOffset[]> {
     return this.#consumer.committed(partitions)
   }
 

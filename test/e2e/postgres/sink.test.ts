@@ -343,6 +343,7 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
       seek() {},
       setPausedPartitions() {},
       committedOffsets: async () => [],
+      commitOffsets: async () => {},
       groupMember: () => ({ groupId: 'connect-test', memberId: 'test', generation: 1 }),
     }
     const log = { debug() {}, info() {}, warn() {}, error() {} }
