@@ -65,12 +65,12 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   crds: {
     group: 'Manifests',
-    summary: 'print the CustomResourceDefinitions',
+    summary: 'print the CustomResourceDefinitions, or migrate stored resources',
     load: async () => (await import('./commands/crds.ts')).crdsCommand,
   },
   convert: {
     group: 'Manifests',
-    summary: 'convert manifests of other systems to manifests of Weir',
+    summary: 'convert manifests of other systems, and of earlier API versions, to manifests of Weir',
     load: async () => (await import('./commands/convert.ts')).convertCommand,
   },
   data: {

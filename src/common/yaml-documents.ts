@@ -14,6 +14,9 @@ const DEPTH_MAX = 200
 /** Lines and columns start at 1. */
 export type TextPosition = { readonly line: number; readonly column: number }
 
+/** Offsets in a text; `end` is after the last character. */
+export type TextRange = { readonly start: number; readonly end: number }
+
 /** A document of a YAML or JSON text. */
 export type YamlDocument = {
   /** The position of its first field. */
@@ -28,6 +31,8 @@ export type YamlDocument = {
    * field does not exist, the position of its nearest parent that does. A field that an alias adds is where its anchor is.
    */
   positionOf(path: DocumentPath, options?: { readonly atKey?: boolean }): TextPosition
+  /** Where the scalar value of a field is written, with its quotes. Undefined if the field has none. */
+  rangeOf(path: DocumentPath): TextRange | undefined
 }
 
 /**
@@ -48,7 +53,8 @@ export function parseYamlDocuments(
     if (!('contents' in document)) {
       const start = at(document.offset)
       const error = { ...start, message: TOO_DEEP }
-      return { start, value: undefined, writtenValue: () => undefined, error, positionOf: () => start }
+      const none = () => undefined
+      return { start, value: undefined, writtenValue: none, error, positionOf: () => start, rangeOf: none }
     }
     const { value, error } = contentOf(document, exactIntegers)
     let written: { readonly value: unknown } | undefined
@@ -61,6 +67,7 @@ export function parseYamlDocuments(
       },
       ...(error !== undefined && { error: { ...at(error.offset), message: error.message } }),
       positionOf: (path, { atKey = false } = {}) => at(offsetOf(document, path, atKey)),
+      rangeOf: (path) => rangeOfScalar(document, path),
     }
   })
 }
@@ -220,6 +227,18 @@ function offsetOf(document: Document, path: DocumentPath, atKey: boolean): numbe
     node = value
   }
   return offset
+}
+
+function rangeOfScalar(document: Document, path: DocumentPath): TextRange | undefined {
+  const target = (node: unknown) => (yaml().isAlias(node) ? node.resolve(document) : node)
+  const scalar = path.reduce<unknown>((node, part) => {
+    const parent = target(node)
+    return yaml().isSeq(parent) ? parent.items[Number(part)] : fieldOf(parent, String(part), target).value
+  }, document.contents)
+  const written = target(scalar)
+  if (!yaml().isScalar(written) || !isWrittenScalar(written)) return undefined
+  const [start, end] = written.range!
+  return { start, end }
 }
 
 /** An item of a list has no key: its position is that of its value. */

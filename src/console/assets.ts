@@ -23,7 +23,13 @@ export type PageAssets = {
 /** What the page imports besides its own modules. */
 const LIBRARIES = ['preact', 'preact/hooks', 'htm', 'htm/preact', '@preact/signals', '@preact/signals-core']
 /** What the page imports from outside of its directory. */
-const SHARED_MODULES = ['common/counted.ts', 'common/line-diff.ts', 'common/state-glossary.ts', 'common/topic-use.ts']
+const SHARED_MODULES = [
+  'common/counted.ts',
+  'common/line-diff.ts',
+  'common/resource-api.ts',
+  'common/state-glossary.ts',
+  'common/topic-use.ts',
+]
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',

@@ -35,7 +35,6 @@ export { readConfiguration } from './operator-configuration.ts'
 export { type ResourceRow, resourceState } from './resource-rows.ts'
 export type { AnnotationName } from './resources/annotations.ts'
 export { parseResource, SERVER_FIELDS } from './resources/parse-resource.ts'
-export { API_VERSION } from './resources/resource.ts'
 export type { RuntimeEvent } from './runtime-events.ts'
 export { DEFAULT_RUNTIME, runtimesConfigFor } from './runtimes.ts'
 

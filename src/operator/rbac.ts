@@ -1,8 +1,9 @@
 import { stringify } from 'yaml'
+import { API_GROUP } from '../common/resource-api.ts'
 import { GUARDED_FIELDS } from './admission/authorization.ts'
 import { READ_RECORDS_VERB } from './console/viewer.ts'
 import { pluralOf } from './resources/custom-resource-definition.ts'
-import { API_VERSION, RESOURCE_KINDS, type ResourceKind } from './resources/resource.ts'
+import { RESOURCE_KINDS, type ResourceKind } from './resources/resource.ts'
 
 export type RbacOptions = {
   /** Namespace of the operator and its service account. */
@@ -33,14 +34,13 @@ type Rule = {
 const READ = ['get', 'list', 'watch']
 const NAME = 'weir-operator'
 const AUTHORIZATION = 'rbac.authorization.k8s.io'
-const GROUP = API_VERSION.split('/')[0]!
 const PLURALS = RESOURCE_KINDS.map(pluralOf)
 
 /** Rules in each watched namespace, with the least set of verbs. */
 const watchRules = ({ offsetsExport, secrets }: RbacOptions): readonly Rule[] => [
   // Server-side apply of the finalizer and the status.
-  { apiGroups: [GROUP], resources: PLURALS, verbs: ['list', 'watch', 'patch'] },
-  { apiGroups: [GROUP], resources: PLURALS.map((plural) => `${plural}/status`), verbs: ['patch'] },
+  { apiGroups: [API_GROUP], resources: PLURALS, verbs: ['list', 'watch', 'patch'] },
+  { apiGroups: [API_GROUP], resources: PLURALS.map((plural) => `${plural}/status`), verbs: ['patch'] },
   {
     apiGroups: [''],
     resources: ['configmaps'],
@@ -142,16 +142,18 @@ const WRITE = ['create', 'update', 'patch', 'delete', 'deletecollection']
  * resources. RegistryModes need admin.
  */
 const USERS = [
-  userRole('view', [{ apiGroups: [GROUP], resources: PLURALS, verbs: READ }]),
-  userRole('edit', [{ apiGroups: [GROUP], resources: ['connectors', 'connectors/scale', 'subjects'], verbs: WRITE }]),
+  userRole('view', [{ apiGroups: [API_GROUP], resources: PLURALS, verbs: READ }]),
+  userRole('edit', [
+    { apiGroups: [API_GROUP], resources: ['connectors', 'connectors/scale', 'subjects'], verbs: WRITE },
+  ]),
   userRole('admin', [
-    { apiGroups: [GROUP], resources: ['registrymodes'], verbs: WRITE },
+    { apiGroups: [API_GROUP], resources: ['registrymodes'], verbs: WRITE },
     ...Object.entries(GUARDED_FIELDS).map(([kind, { verb }]) => ({
-      apiGroups: [GROUP],
+      apiGroups: [API_GROUP],
       resources: [pluralOf(kind as ResourceKind)],
       verbs: [verb],
     })),
-    { apiGroups: [GROUP], resources: ['connectors'], verbs: [READ_RECORDS_VERB] },
+    { apiGroups: [API_GROUP], resources: ['connectors'], verbs: [READ_RECORDS_VERB] },
   ]),
 ]
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
 import { COMMANDS } from '../../src/cli/command-list.ts'
 import { runCommandLine } from '../../src/cli/run-command-line.ts'
+import { API_VERSION } from '../../src/common/resource-api.ts'
 import { type CommandUsage, commandLine, commandUsages } from '../support/command-usages.ts'
 import { startHttpServer } from '../support/http-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -240,12 +241,12 @@ describe('a program that does not respond', () => {
   )
 })
 
-const SUBJECT = `apiVersion: weir.dev/v1alpha1
+const SUBJECT = `apiVersion: ${API_VERSION}
 kind: Subject
 metadata: { name: orders-value }
 spec: { schema: '"string"' }
 `
-const CONNECTOR = `apiVersion: weir.dev/v1alpha1
+const CONNECTOR = `apiVersion: ${API_VERSION}
 kind: Connector
 metadata: { name: orders }
 spec: { class: FileStreamSource, config: { topic: orders, file: /tmp/orders } }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { API_VERSION } from '../../src/common/resource-api.ts'
 import { connectorManifest, resourceNameFor } from '../../src/console/page/connector-manifest.ts'
 import { parseResource } from '../../src/operator/resources/parse-resource.ts'
 
@@ -42,9 +43,7 @@ it('A manifest is a resource that the operator accepts, with every value as it i
 
 it('The name of a resource is not repeated, and a running connector needs no state', () => {
   const text = connectorManifest({ connector: 'orders', config: { 'connector.class': 'Datagen' }, state: 'RUNNING' })
-  expect(text).toBe(
-    'apiVersion: weir.dev/v1alpha1\nkind: Connector\nmetadata:\n  name: orders\nspec:\n  class: Datagen\n',
-  )
+  expect(text).toBe(`apiVersion: ${API_VERSION}\nkind: Connector\nmetadata:\n  name: orders\nspec:\n  class: Datagen\n`)
 })
 
 it('Values that are secret are references, and placeholders stay', () => {

@@ -6,6 +6,7 @@ import { createRegistryClient } from '../../src/clients/registry-client.ts'
 import { createWorkerClient } from '../../src/clients/worker-client.ts'
 import { systemClock } from '../../src/common/clock.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
+import { API_VERSION } from '../../src/common/resource-api.ts'
 import { CompatibilityWorker } from '../../src/compatibility-worker/compatibility-worker.ts'
 import { dryRunAdmission } from '../../src/operator/admission/admission-dry-run.ts'
 import { readManifests } from '../../src/operator/cluster/directory/manifest.ts'
@@ -176,7 +177,7 @@ it('weir check decides as the admission webhook does', async () => {
       creationTimestamp,
     }
     // An API server rejects unknown fields itself, before it calls the webhook.
-    const { errors } = parseResource({ apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name: 'x' }, spec })
+    const { errors } = parseResource({ apiVersion: API_VERSION, kind, metadata: { name: 'x' }, spec })
     if (errors.some(({ atKey }) => atKey)) return `ConfigInvalid: ${errors.map(({ message }) => message).join('; ')}`
     const decision = await dryRunAdmission(
       kind,
@@ -195,7 +196,7 @@ it('weir check decides as the admission webhook does', async () => {
   }
 
   const check = async (kind: ResourceKind, spec: object): Promise<string> => {
-    const text = JSON.stringify({ apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name: 'x' }, spec })
+    const text = JSON.stringify({ apiVersion: API_VERSION, kind, metadata: { name: 'x' }, spec })
     const { resources, manifestErrors } = readManifests(text, 'x.json')
     if (manifestErrors.length > 0)
       return `ConfigInvalid: ${manifestErrors

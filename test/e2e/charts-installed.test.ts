@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { API_VERSION } from '../../src/common/resource-api.ts'
 import { type KubernetesAddress, startKubernetes } from '../env/kubernetes.ts'
 import { describeOn, real } from '../env/real.ts'
 import { helmIn, type Release, runRelease } from '../support/chart-release.ts'
@@ -102,7 +103,7 @@ describeOn([helm, kubernetes, sandboxes], 'the installed chart', () => {
 
   it('provides actions for Argo CD', async () => {
     type Object = { readonly metadata: object; readonly spec: object }
-    const path = `/apis/weir.dev/v1alpha1/namespaces/${NAMESPACE}/connectors/orders`
+    const path = `/apis/${API_VERSION}/namespaces/${NAMESPACE}/connectors/orders`
     const { 'discovery.lua': discovery, definitions } = parse(
       customizations['resource.customizations.actions.weir.dev_Connector']!,
     ) as { 'discovery.lua': string; definitions: readonly { name: string; 'action.lua': string }[] }
@@ -152,7 +153,7 @@ describeOn([helm, kubernetes, sandboxes], 'the installed chart', () => {
     const identities = async () => {
       const all = await Promise.all(
         ['connectors', 'subjects', 'registrymodes'].map(async (plural) => {
-          const { body } = await api.send('GET', `/apis/weir.dev/v1alpha1/namespaces/${NAMESPACE}/${plural}`)
+          const { body } = await api.send('GET', `/apis/${API_VERSION}/namespaces/${NAMESPACE}/${plural}`)
           const items = body['items'] as readonly { metadata: { name: string; uid: string }; spec: object }[]
           return items.map(({ metadata: { name, uid }, spec }) => ({ name, uid, spec }))
         }),

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { checkCommand } from '../../src/cli/commands/check.ts'
+import { API_VERSION } from '../../src/common/resource-api.ts'
 import { type FindingMarker, findingMarkersOf } from '../support/finding-markers.ts'
 
-const HEAD = 'apiVersion: weir.dev/v1alpha1\n'
+const HEAD = `apiVersion: ${API_VERSION}\n`
 /** `%` stands for the number of the case, so that all cases are checked in one run. */
 const connector = (name: string, spec: string) => `${HEAD}kind: Connector\nmetadata: {name: ${name}%}\nspec:\n${spec}`
 const subject = (name: string, spec: string) => `${HEAD}kind: Subject\nmetadata: {name: ${name}%}\nspec:\n${spec}`
@@ -185,7 +186,7 @@ data:
       'a.yaml': connector('a', '  class: FileStreamSource\n  config: {topic: t}\n'),
       'b.yaml': `---
 # the same name
-apiVersion: weir.dev/v1alpha1
+apiVersion: ${API_VERSION}
 #< InvalidManifest
 kind: Connector
 metadata: {name: a%}
@@ -272,7 +273,7 @@ ${connector('d', '  clas: FileStreamSource\n# ^ InvalidManifest\n').replace('spe
       'merged.yaml': `x-shared: &shared
 #< InvalidManifest
   batch.size: many
-apiVersion: weir.dev/v1alpha1
+apiVersion: ${API_VERSION}
 kind: Connector
 metadata: {name: b%}
 spec:
@@ -329,8 +330,7 @@ spec:
   [
     'a file of JSON',
     {
-      'a.json':
-        '{"apiVersion": "weir.dev/v1alpha1", "kind": "Subject",\n "metadata": {"name": "a%"}, "spec": {"schema": 1}}',
+      'a.json': `{"apiVersion": "${API_VERSION}", "kind": "Subject",\n "metadata": {"name": "a%"}, "spec": {"schema": 1}}`,
     },
   ],
 ]

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import AjvDraft4 from 'ajv-draft-04'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { API_VERSION } from '../../src/common/resource-api.ts'
 import { type Output, run } from '../env/process.ts'
 import { describeOn, real } from '../env/real.ts'
 import { partDirectory } from '../env/workspace.ts'
@@ -31,14 +32,14 @@ type GitlabIssue = {
   readonly location: { readonly path: string; readonly lines: { readonly begin: number } }
 }
 
-const GOOD = `apiVersion: weir.dev/v1alpha1
+const GOOD = `apiVersion: ${API_VERSION}
 kind: Connector
 metadata: {name: lines}
 spec:
   class: FileStreamSource
   config: {topic: lines}
 `
-const BAD = `apiVersion: weir.dev/v1alpha1
+const BAD = `apiVersion: ${API_VERSION}
 kind: Connector
 metadata: {name: "lines"}
 spec:
@@ -48,7 +49,7 @@ spec:
     batch.size: many
 #               ^ ConfigInvalid
 ---
-apiVersion: weir.dev/v1alpha1
+apiVersion: ${API_VERSION}
 kind: Subject
 metadata: {name: order}
 spec:

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { API_VERSION } from '../../src/common/resource-api.ts'
 import { crdFiles } from '../../src/operator/crd-files.ts'
 import { parseResource } from '../../src/operator/resources/parse-resource.ts'
 import { RESOURCE_KINDS } from '../../src/operator/resources/resource.ts'
@@ -10,7 +11,7 @@ import { type KubeApi, kubeApi } from '../support/kube-api.ts'
 import { IMMUTABLE_FIELD_CHANGES, INVALID_MANIFESTS, type Manifest, VALID_MANIFESTS } from '../support/manifests.ts'
 import { until } from '../support/until.ts'
 
-const GROUP = '/apis/weir.dev/v1alpha1/namespaces/default'
+const GROUP = `/apis/${API_VERSION}/namespaces/default`
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const WAIT = { everyMs: 20, timeoutMs: 120_000 }
 

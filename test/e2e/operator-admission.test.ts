@@ -3,6 +3,7 @@ import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { createRegistryClient } from '../../src/clients/registry-client.ts'
+import { API_VERSION } from '../../src/common/resource-api.ts'
 import { type Kubernetes, startKubernetes } from '../env/kubernetes.ts'
 import { freePort } from '../env/ports.ts'
 import { describeOn, real } from '../env/real.ts'
@@ -110,7 +111,7 @@ describeOn([kubernetes], 'the admission webhook of a real API server', () => {
     const subjects = `${API}/namespaces/${namespace}/subjects`
     const declare = (by: KubeApi, name: string, deletionPolicy: string, finalizers: readonly string[] = []) =>
       by.send('POST', subjects, {
-        apiVersion: 'weir.dev/v1alpha1',
+        apiVersion: API_VERSION,
         kind: 'Subject',
         metadata: { name, finalizers },
         spec: { schema: '"int"', deletionPolicy },

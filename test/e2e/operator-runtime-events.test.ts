@@ -5,6 +5,7 @@ import { type Stack, startStack } from '../../src/cli/start-stack.ts'
 import { createRegistryClient, type RegistryClient } from '../../src/clients/registry-client.ts'
 import { createWorkerClient, type WorkerClient } from '../../src/clients/worker-client.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
+import { API_VERSION } from '../../src/common/resource-api.ts'
 import { partDirectory } from '../env/workspace.ts'
 import { until } from '../support/until.ts'
 
@@ -45,7 +46,7 @@ describe('an operator with its runtimes in the same process', () => {
   beforeAll(async () => {
     mkdirSync(out)
     for (const [name, manifest] of Object.entries(manifests)) {
-      const whole = { apiVersion: 'weir.dev/v1alpha1', metadata: { name }, ...manifest }
+      const whole = { apiVersion: API_VERSION, metadata: { name }, ...manifest }
       writeFileSync(join(directory, `${name}.yaml`), JSON.stringify(whole))
     }
     const settings = [{ key: 'value.converter', value: 'StringConverter', source: 'the test' }]

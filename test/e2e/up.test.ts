@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createRegistryClient } from '../../src/clients/registry-client.ts'
 import { createWorkerClient } from '../../src/clients/worker-client.ts'
+import { API_VERSION } from '../../src/common/resource-api.ts'
 import { kafkaTool } from '../env/kafka.ts'
 import { itOn, real } from '../env/real.ts'
 import { setArgs } from '../support/cli.ts'
@@ -264,7 +265,7 @@ function inMemoryOf(manifests: string): UpOptions {
 function connector(name: string, { class: type, ...config }: Readonly<Record<string, string>>, more?: string): string {
   const value = { 'value.converter': 'StringConverter', ...config }
   const lines = Object.entries(value).map(([key, text]) => `    ${key}: ${JSON.stringify(text)}\n`)
-  return `apiVersion: weir.dev/v1alpha1
+  return `apiVersion: ${API_VERSION}
 kind: Connector
 metadata:
   name: ${name}
@@ -275,7 +276,7 @@ ${lines.join('')}`
 }
 
 function subject(name: string, fields: readonly object[]): string {
-  return `apiVersion: weir.dev/v1alpha1
+  return `apiVersion: ${API_VERSION}
 kind: Subject
 metadata:
   name: ${name}

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createRegistryClient } from '../../src/clients/registry-client.ts'
 import { createWorkerClient } from '../../src/clients/worker-client.ts'
+import { API_VERSION } from '../../src/common/resource-api.ts'
 import { runWeir } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
@@ -142,7 +143,7 @@ it('commands find the running weir up of their directory', async () => {
   }
 })
 
-const SUBJECT = `apiVersion: weir.dev/v1alpha1
+const SUBJECT = `apiVersion: ${API_VERSION}
 kind: Subject
 metadata: { name: orders-value }
 spec:

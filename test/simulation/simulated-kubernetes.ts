@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { API_VERSION } from '../../src/common/resource-api.ts'
 import { type ReceivedRequest, type ResponseStream, type SimulatedResponse, withErrors } from './simulated-http.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { Simulation } from './simulation.ts'
@@ -111,7 +112,7 @@ export class SimulatedKubernetes {
     const declared = { spec, annotations }
     if (before === undefined) {
       this.#store(plural, undefined, {
-        apiVersion: 'weir.dev/v1alpha1',
+        apiVersion: API_VERSION,
         kind,
         metadata: { ...this.#newMetadata(NAMESPACE, name), annotations },
         spec,

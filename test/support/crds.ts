@@ -1,9 +1,10 @@
 import { parse } from 'yaml'
+import { API_VERSION } from '../../src/common/resource-api.ts'
 import { crdFiles } from '../../src/operator/crd-files.ts'
 import type { KubeApi } from './kube-api.ts'
 import { until } from './until.ts'
 
-export const API = '/apis/weir.dev/v1alpha1'
+export const API = `/apis/${API_VERSION}`
 const WAIT = { everyMs: 25, timeoutMs: 120_000 }
 
 /** Creates the CRDs. Resolves when the API server serves all kinds. */

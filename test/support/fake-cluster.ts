@@ -1,3 +1,4 @@
+import { API_VERSION } from '../../src/common/resource-api.ts'
 import type {
   Cluster,
   NamespaceInfo,
@@ -50,7 +51,7 @@ export class FakeCluster implements Cluster {
     annotations: Readonly<Record<string, string>> = {},
   ): ResourceKey<K> {
     const { declared, errors } = parseResource({
-      apiVersion: 'weir.dev/v1alpha1',
+      apiVersion: API_VERSION,
       kind,
       metadata: { name, annotations },
       spec,

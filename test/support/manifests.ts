@@ -1,3 +1,4 @@
+import { API_VERSION } from '../../src/common/resource-api.ts'
 /** Manifests that Weir's parser and a real API server must both accept or both reject. */
 export type Manifest = {
   readonly apiVersion: string
@@ -7,7 +8,7 @@ export type Manifest = {
 }
 
 function manifest(kind: Manifest['kind'], spec: object, name = 'x'): Manifest {
-  return { apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name }, spec }
+  return { apiVersion: API_VERSION, kind, metadata: { name }, spec }
 }
 
 const connector = (spec: object) => manifest('Connector', { class: 'Datagen', ...spec })

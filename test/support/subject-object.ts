@@ -1,10 +1,11 @@
+import { API_VERSION } from '../../src/common/resource-api.ts'
 /** What an API server stores of the Subject `shop/user`, whose schema is an int. */
 export function subjectObject(
   resourceVersion: number,
   more: { readonly metadata?: object; readonly spec?: object; readonly status?: object } = {},
 ) {
   return {
-    apiVersion: 'weir.dev/v1alpha1',
+    apiVersion: API_VERSION,
     kind: 'Subject',
     metadata: {
       namespace: 'shop',

@@ -7,6 +7,7 @@ import { stringify } from 'yaml'
 import { createRegistryClient } from '../../src/clients/registry-client.ts'
 import { createWorkerActivityClient } from '../../src/clients/worker-activity-client.ts'
 import { createWorkerClient, type WorkerClient } from '../../src/clients/worker-client.ts'
+import { API_VERSION } from '../../src/common/resource-api.ts'
 import { run } from '../env/process.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 import { until } from './until.ts'
@@ -36,7 +37,7 @@ export async function startTaskEstate() {
   const declare = (kind: string, name: string, spec: object, folder = 'manifests') =>
     writeFileSync(
       join(directory, folder, `${name}.yaml`),
-      stringify({ apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name }, spec }),
+      stringify({ apiVersion: API_VERSION, kind, metadata: { name }, spec }),
     )
   const source = (topic: string) => ({
     class: 'FileStreamSource',

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { API_VERSION } from '../../src/common/resource-api.ts'
 import { API } from './crds.ts'
 import type { KubeApi } from './kube-api.ts'
 import { until } from './until.ts'
@@ -33,7 +34,7 @@ export async function createTestNamespace(api: KubeApi, namespace = `test-${Math
     api.send(
       'PATCH',
       `${path(`${kind.toLowerCase()}s`, name)}?fieldManager=person&force=true${dryRun ? '&dryRun=All' : ''}`,
-      { apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name, namespace, annotations }, spec },
+      { apiVersion: API_VERSION, kind, metadata: { name, namespace, annotations }, spec },
       'application/apply-patch+yaml',
     )
   /** The Events of an object, as text. */

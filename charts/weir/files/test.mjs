@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port, NAMESPACE, SUBJECT, REGISTRY_URL } = process.env
 const WAIT_MS = 60_000
-const subjects = `https://${host.includes(':') ? `[${host}]` : host}:${port}/apis/weir.dev/v1alpha1/namespaces/${NAMESPACE}/subjects`
+const subjects = `https://${host.includes(':') ? `[${host}]` : host}:${port}/apis/weir.dev/v1beta1/namespaces/${NAMESPACE}/subjects`
 const token = readFileSync('/var/run/secrets/kubernetes.io/serviceaccount/token', 'utf8').trim()
 
 async function call(url, method = 'GET', body) {
@@ -30,7 +30,7 @@ const subject = `${subjects}/${SUBJECT}`
 await call(subject, 'DELETE')
 await waitFor('no Subject remains of an earlier test', async () => (await call(subject)).status === 404)
 await call(subjects, 'POST', {
-  apiVersion: 'weir.dev/v1alpha1',
+  apiVersion: 'weir.dev/v1beta1',
   kind: 'Subject',
   metadata: { name: SUBJECT },
   spec: { schema: '{"type": "record", "name": "HelmTest", "fields": []}', deletionPolicy: 'HardDelete' },

@@ -1,4 +1,5 @@
-import { API_VERSION, parseResource } from '../../operator/main.ts'
+import { API_VERSION } from '../../common/resource-api.ts'
+import { parseResource } from '../../operator/main.ts'
 import { objectNamesOf } from '../manifests/resource-names.ts'
 import type { SecretKeyFinder } from '../manifests/secret-settings.ts'
 import { buildConnector, type SecretToCreate } from './build-connector.ts'

@@ -7,7 +7,7 @@ import { type ConversionFile, decodeUtf8 } from './input-files.ts'
 export type ReadText = { readonly text: string } | { readonly problem: string }
 
 /** The systems whose resources can be converted; what `--from` accepts. */
-export const SOURCES = ['strimzi', 'confluent', 'redpanda', 'jikkou', 'terraform', 'connect'] as const
+export const SOURCES = ['strimzi', 'confluent', 'redpanda', 'jikkou', 'terraform', 'connect', 'weir'] as const
 export type Source = (typeof SOURCES)[number]
 
 /** The options and the report that each converter receives in addition to the object that it converts. */

@@ -69,7 +69,7 @@ function convertObject(source: SourceObject, fields: Fields, context: ObjectCont
   if (api === undefined) {
     source.fail(
       ['kind'],
-      `${kind} ${name} of ${apiVersion || 'an unknown API'} cannot be converted: ${remedyFor(kind, group)}`,
+      `${kind} ${name} of ${apiVersion || 'an unknown API'} cannot be converted: ${remedyFor(kind)}`,
     )
     return []
   }
@@ -100,10 +100,9 @@ function convertUntyped(source: SourceObject, fields: Fields, context: Conversio
   return []
 }
 
-function remedyFor(kind: string, group: string): string {
+function remedyFor(kind: string): string {
   const runtime = Object.hasOwn(RUNTIME_KINDS, kind) ? RUNTIME_KINDS[kind] : undefined
   if (runtime !== undefined) return runtime
-  if (group === 'weir.dev') return 'it is a resource of Weir already'
   const meant = didYouMean(kind, [...new Set(APIS.flatMap((api) => Object.keys(api.kinds)))])
   if (meant !== undefined && meant !== kind) return `did you mean ${meant}?`
   return 'it has no counterpart in Weir; weir convert --help lists the kinds that are converted'

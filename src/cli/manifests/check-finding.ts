@@ -6,7 +6,7 @@ export type Severity = 'error' | 'undecided' | 'warning' | 'note'
 /** What a check found. The file is relative to the working directory. */
 export type CheckFinding = FilePosition & {
   readonly severity: Severity
-  /** The reason of the condition `Ready` that the resource would get, or `InvalidManifest`, `Advice` or `OtherKind`. */
+  /** The reason of the condition `Ready` that the resource would get, or `InvalidManifest`, `DeprecatedVersion`, `Advice` or `OtherKind`. */
   readonly rule: string
   readonly resource?: ResourceKey
   readonly message: string

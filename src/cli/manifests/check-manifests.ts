@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { deprecationWarning } from '../../common/resource-api.ts'
 import type { ManifestDirectory, ManifestProblem, SimulatedResource } from '../../operator/simulation.ts'
 import type { CheckFinding, CheckResult, Severity } from './check-finding.ts'
 import { hintForIncompatibility } from './schema-hints.ts'
@@ -44,12 +45,26 @@ export function checkResultOf(
   const findings = [
     ...directory.problems.map(invalid('error', 'InvalidManifest')),
     ...byFile.flatMap(({ outcome, declaring }) => findingsAbout(outcome, declaring)),
+    ...deprecationsIn(directory),
     ...directory.foreignDocuments.map(invalid('note', 'OtherKind')),
   ]
   const checked = outcomes
     .filter(({ isDeletion }) => !isDeletion)
     .map(({ key }) => ({ ...directory.locate(key), resource: key }))
   return { findings: findings.map(placed).sort(byPosition), checked: checked.map(placed).sort(byPosition) }
+}
+
+function deprecationsIn({ deprecatedVersions, locate }: ManifestDirectory): readonly CheckFinding[] {
+  return [...deprecatedVersions].map(([resource, apiVersion]) => {
+    const position = locate(resource, 'apiVersion')
+    return {
+      ...position,
+      severity: 'warning',
+      rule: 'DeprecatedVersion',
+      resource,
+      message: deprecationWarning(apiVersion),
+    }
+  })
 }
 
 function findingsAbout(

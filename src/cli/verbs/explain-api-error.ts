@@ -1,12 +1,12 @@
 import type { ClusterError } from '../../clients/kubernetes/cluster-error.ts'
 import { ApiError, NOT_SERVED } from '../../clients/kubernetes/kubernetes-api.ts'
-import { API_VERSION } from '../../operator/main.ts'
+import { API_GROUP } from '../../common/resource-api.ts'
+
 import type { Target } from '../target.ts'
 import type { ResourceWord } from './resource-words.ts'
 
 type Place = Pick<Extract<Target, { kind: 'kubernetes' }>, 'origin' | 'namespace'> & { readonly kind: ResourceWord }
 
-const GROUP = API_VERSION.split('/', 1)[0]
 const OTHER = 'or choose another cluster with --context NAME'
 
 /** What was wrong, where, and what would be right. */
@@ -14,7 +14,7 @@ export function explainApiError(error: ClusterError, { origin, namespace, kind }
   if (!(error instanceof ApiError)) return error.message
   const { status, message } = error
   if (error.reason === NOT_SERVED)
-    return `the API server of ${origin} has no ${kind}s of ${GROUP}, because their CustomResourceDefinition is missing: install it (weir crds | kubectl apply --server-side -f -), ${OTHER}`
+    return `the API server of ${origin} has no ${kind}s of ${API_GROUP}, because their CustomResourceDefinition is missing: install it (weir crds | kubectl apply --server-side -f -), ${OTHER}`
   if (status === 401)
     return `the API server of ${origin} does not accept the credentials of the kubeconfig, which are wrong or have expired: log in to the cluster again, ${OTHER}`
   if (status === 403 && / cannot \w+ resource /.test(message))

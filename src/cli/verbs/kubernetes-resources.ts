@@ -1,6 +1,7 @@
 import { ApiError, type KubernetesApi, MERGE_PATCH } from '../../clients/kubernetes/kubernetes-api.ts'
 import { mapConcurrently } from '../../common/map-concurrently.ts'
-import { type AnnotationName, API_VERSION } from '../../operator/main.ts'
+import { API_VERSION } from '../../common/resource-api.ts'
+import type { AnnotationName } from '../../operator/main.ts'
 import { orMeant } from '../command.ts'
 import { ageOf } from '../terminal/age.ts'
 import { green, red, yellow } from '../terminal/style.ts'

@@ -1,3 +1,4 @@
+import { API_VERSION } from '../../common/resource-api.ts'
 import type { ConnectorConfig } from './wire.ts'
 
 export type ManifestOptions = {
@@ -45,7 +46,7 @@ export function connectorManifest(options: ManifestOptions): string {
   const { 'connector.class': className, 'tasks.max': tasksMax, 'connector.plugin.version': version } = config
   const secretName = `${name.slice(0, NAME_MAX)}-connector`
   const lines = [
-    'apiVersion: weir.dev/v1alpha1',
+    `apiVersion: ${API_VERSION}`,
     'kind: Connector',
     'metadata:',
     `  name: ${scalar(name)}`,

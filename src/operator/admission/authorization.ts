@@ -1,8 +1,9 @@
 import { isPermitted } from '../../clients/kubernetes/access-review.ts'
 import type { KubernetesApi } from '../../clients/kubernetes/kubernetes-api.ts'
 import { messageOf } from '../../common/errors.ts'
+import { API_GROUP } from '../../common/resource-api.ts'
 import { pluralOf } from '../resources/custom-resource-definition.ts'
-import { API_VERSION, type ResourceKind } from '../resources/resource.ts'
+import type { ResourceKind } from '../resources/resource.ts'
 import type { AdmissionDecision, DeleteRequest, WriteRequest } from './admission-review.ts'
 
 /** A field whose value needs a verb of its own. */
@@ -21,8 +22,6 @@ export const GUARDED_FIELDS: Readonly<Partial<Record<ResourceKind, GuardedField>
 }
 
 type Refused = Extract<AdmissionDecision, { allowed: false }> | undefined
-
-const [GROUP = ''] = API_VERSION.split('/')
 
 /**
  * Denies a write that sets a guarded field without the permission; undefined allows it. When the permission cannot be
@@ -64,8 +63,8 @@ async function refusalBy(
   api: Pick<KubernetesApi, 'send'>,
 ): Promise<Refused> {
   const { namespace, name } = object.metadata
-  const resourceAttributes = { group: GROUP, resource: pluralOf(kind), verb: guard.verb, namespace, name }
-  const what = `spec.${guard.field}: ${guard.value} needs the verb ${guard.verb} on ${pluralOf(kind)}.${GROUP} in namespace ${namespace}`
+  const resourceAttributes = { group: API_GROUP, resource: pluralOf(kind), verb: guard.verb, namespace, name }
+  const what = `spec.${guard.field}: ${guard.value} needs the verb ${guard.verb} on ${pluralOf(kind)}.${API_GROUP} in namespace ${namespace}`
   const refused = (why: string) => ({ allowed: false, reason: 'Forbidden', message: `${what}, ${why}` }) as const
   try {
     return (await isPermitted(api, by, resourceAttributes))

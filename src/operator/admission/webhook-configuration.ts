@@ -1,5 +1,6 @@
+import { API_GROUP, STORED_VERSION } from '../../common/resource-api.ts'
 import { pluralOf } from '../resources/custom-resource-definition.ts'
-import { API_VERSION, RESOURCE_KINDS, type ResourceKind } from '../resources/resource.ts'
+import { RESOURCE_KINDS, type ResourceKind } from '../resources/resource.ts'
 import { GUARDED_FIELDS } from './authorization.ts'
 
 /** How the API server reaches the webhook. */
@@ -8,8 +9,6 @@ export type WebhookAddress =
   | { readonly service: { readonly namespace: string; readonly name: string; readonly port: number } }
 
 export const ADMISSION_PATH = '/admission'
-
-const [GROUP, VERSION] = API_VERSION.split('/')
 
 type Guard = NonNullable<(typeof GUARDED_FIELDS)[ResourceKind]>
 const guards = Object.entries(GUARDED_FIELDS) as readonly (readonly [ResourceKind, Guard])[]
@@ -62,8 +61,8 @@ export function webhookConfiguration(options: {
         name: 'resources.weir.dev',
         rules: [
           {
-            apiGroups: [GROUP],
-            apiVersions: [VERSION],
+            apiGroups: [API_GROUP],
+            apiVersions: [STORED_VERSION],
             operations: ['CREATE', 'UPDATE'],
             resources: RESOURCE_KINDS.map(pluralOf),
             scope: 'Namespaced',
@@ -81,8 +80,8 @@ export function webhookConfiguration(options: {
         name: 'deletions.weir.dev',
         rules: [
           {
-            apiGroups: [GROUP],
-            apiVersions: [VERSION],
+            apiGroups: [API_GROUP],
+            apiVersions: [STORED_VERSION],
             operations: ['DELETE'],
             resources: deletionsOf.map(([kind]) => pluralOf(kind)),
             scope: 'Namespaced',

@@ -8,8 +8,9 @@ import {
 import type { KubernetesApi } from '../../clients/kubernetes/kubernetes-api.ts'
 import type { Clock } from '../../common/clock.ts'
 import { mapConcurrently } from '../../common/map-concurrently.ts'
+import { API_GROUP } from '../../common/resource-api.ts'
 import { pluralOf } from '../resources/custom-resource-definition.ts'
-import { API_VERSION, type ResourceKind } from '../resources/resource.ts'
+import type { ResourceKind } from '../resources/resource.ts'
 import type { RuntimeKind } from '../runtimes.ts'
 
 /** A user of the console, and what this user may read and change. */
@@ -42,7 +43,6 @@ export const DECLARED_KIND = { worker: 'Connector', registry: 'Subject' } as con
 /** The verb on Connectors in all namespaces that permits a user of the console to read records of topics. */
 export const READ_RECORDS_VERB = 'readrecords'
 
-const [GROUP = ''] = API_VERSION.split('/')
 /** How long a decision is cached: a revoked permission stays in effect until then. Denials are cached for less time. */
 const KEPT_MS = { positive: 30_000, negative: 5_000 }
 const ENTRIES_MAX = 10_000
@@ -102,7 +102,7 @@ class KubernetesViewer implements Viewer {
   }
 
   #may(verb: string, kind: ResourceKind, namespace: string): Promise<boolean> {
-    return this.#isPermitted({ group: GROUP, resource: pluralOf(kind), verb, namespace })
+    return this.#isPermitted({ group: API_GROUP, resource: pluralOf(kind), verb, namespace })
   }
 }
 

@@ -15,6 +15,7 @@ import {
   mapList,
   nameRef,
   objectName,
+  ownRecord,
   suspend,
   textMap,
   time,
@@ -251,22 +252,22 @@ export const connectorStatus = z.object({
   workerId: z.string().optional().describe('Worker that runs the connector.'),
   tasks: taskCounts.optional().describe('Number of tasks by state.'),
   failedTasks: mapList(failedTask, 'id').max(20).readonly().optional().describe('The first 20 failed tasks.'),
-  configHash: z
-    .string()
-    .optional()
-    .describe('SHA-256 of the applied configuration. Placeholders of secrets are not resolved.'),
-  inputsHash: z
-    .string()
-    .optional()
-    .describe('SHA-256 of the versions of the Secrets that the tasks were started with.'),
-  inputsRestartTime: time().optional().describe('When the connector is restarted because a Secret has changed.'),
+  configHash: ownRecord(
+    z.string().optional().describe('SHA-256 of the applied configuration. Placeholders of secrets are not resolved.'),
+  ),
+  inputsHash: ownRecord(
+    z.string().optional().describe('SHA-256 of the versions of the Secrets that the tasks were started with.'),
+  ),
+  inputsRestartTime: ownRecord(
+    time().optional().describe('When the connector is restarted because a Secret has changed.'),
+  ),
   lastAppliedTime: time().optional().describe('When the configuration was last written to the worker.'),
   autoRestart: z
     .object({
       count: countField('Number of restarts since the count was last cleared.'),
-      observedGeneration: int64Field()
-        .optional()
-        .describe('metadata.generation that the count belongs to. Each generation starts at 0.'),
+      observedGeneration: ownRecord(
+        int64Field().optional().describe('metadata.generation that the count belongs to. Each generation starts at 0.'),
+      ),
       lastRestartTime: time().optional().describe('When the connector was last restarted automatically.'),
       lastRestartReason: boundedText(0, 1_024)
         .optional()

@@ -1,9 +1,10 @@
 import type { z } from 'zod'
+import { API_GROUP, DEPRECATED_VERSIONS, deprecationWarning, STORED_VERSION } from '../../common/resource-api.ts'
 import { describeAnnotations } from './annotations.ts'
 import { connectorSpec, connectorStatus } from './connector.ts'
 import { IMMUTABLE_FIELDS } from './immutable-fields.ts'
 import { registryModeSpec, registryModeStatus } from './registry-mode.ts'
-import { API_VERSION, INITIAL_STATUS, type ResourceKind } from './resource.ts'
+import { INITIAL_STATUS, type ResourceKind } from './resource.ts'
 import { type StructuralSchema, toStructuralSchema } from './structural-schema.ts'
 import { subjectRule, subjectSpec, subjectStatus } from './subject.ts'
 
@@ -85,17 +86,15 @@ const SHAPES: { readonly [K in ResourceKind]: Shape } = {
   },
 }
 
-const [GROUP, VERSION] = API_VERSION.split('/')
-
 /** `connectors.weir.dev` */
-export const crdName = (kind: ResourceKind): string => `${pluralOf(kind)}.${GROUP}`
+export const crdName = (kind: ResourceKind): string => `${pluralOf(kind)}.${API_GROUP}`
 
 /** Lower case, as in the API's paths. */
 export const pluralOf = (kind: ResourceKind): string => `${kind.toLowerCase()}s`
 
 /** The CustomResourceDefinition of a kind, generated from the schemas that parse manifests. */
 export function crdOf(kind: ResourceKind): StructuralSchema {
-  const { shortName, columns, scale } = SHAPES[kind]
+  const { shortName } = SHAPES[kind]
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -106,7 +105,7 @@ export function crdOf(kind: ResourceKind): StructuralSchema {
       labels: { 'app.kubernetes.io/part-of': 'weir' },
     },
     spec: {
-      group: GROUP,
+      group: API_GROUP,
       scope: 'Namespaced',
       names: {
         kind,
@@ -116,28 +115,36 @@ export function crdOf(kind: ResourceKind): StructuralSchema {
         shortNames: [shortName],
         categories: ['weir'],
       },
-      versions: [
-        {
-          name: VERSION,
-          served: true,
-          storage: true,
-          subresources: { status: {}, ...(scale === undefined ? {} : { scale }) },
-          additionalPrinterColumns: columns,
-          schema: { openAPIV3Schema: objectSchema(kind) },
-        },
-      ],
+      versions: [versionOf(kind, STORED_VERSION), ...DEPRECATED_VERSIONS.map((version) => versionOf(kind, version))],
+      // The versions have one schema, so that the API server converts by replacing `apiVersion`.
+      conversion: { strategy: 'None' },
     },
   }
 }
 
-function objectSchema(kind: ResourceKind): StructuralSchema {
+function versionOf(kind: ResourceKind, version: string): StructuralSchema {
+  const { columns, scale } = SHAPES[kind]
+  const apiVersion = `${API_GROUP}/${version}`
+  const isStored = version === STORED_VERSION
+  return {
+    name: version,
+    served: true,
+    storage: isStored,
+    ...(!isStored && { deprecated: true, deprecationWarning: deprecationWarning(apiVersion) }),
+    subresources: { status: {}, ...(scale === undefined ? {} : { scale }) },
+    additionalPrinterColumns: columns,
+    schema: { openAPIV3Schema: objectSchema(kind, apiVersion) },
+  }
+}
+
+function objectSchema(kind: ResourceKind, apiVersion: string): StructuralSchema {
   const { description, spec, status, rule } = SHAPES[kind]
   return {
     description: `${description} ${describeAnnotations(kind)}`,
     type: 'object',
     required: ['spec'],
     properties: {
-      apiVersion: { type: 'string', description: `API version of the resource: ${API_VERSION}.` },
+      apiVersion: { type: 'string', description: `API version of the resource: ${apiVersion}.` },
       kind: { type: 'string', description: `Kind of the resource: ${kind}.` },
       metadata: { type: 'object' },
       spec: withIdentity(kind, toStructuralSchema(spec)),

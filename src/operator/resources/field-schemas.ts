@@ -109,6 +109,9 @@ export const choice = <const Meanings extends Readonly<Record<string, string>>>(
   return z.enum(words as { readonly [Word in keyof Meanings & string]: Word }).describe([about, ...explained].join(' '))
 }
 
+/** A field of the status that the operator keeps for itself, and that no program should read. */
+export const ownRecord = <S extends z.ZodType>(field: S) => field.meta({ mayChange: true })
+
 export const driftPolicy = (what: string) =>
   choice(what, {
     Correct: 'the declared state is applied again',

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { API_VERSION, API_VERSIONS } from '../../common/resource-api.ts'
 import { didYouMean } from '../../config/did-you-mean.ts'
 import { connectorSpec } from './connector.ts'
 import { describeValue, type FieldError, toFieldErrors } from './field-error.ts'
 import { objectName } from './field-schemas.ts'
 import { registryModeSpec } from './registry-mode.ts'
-import { API_VERSION, RESOURCE_KINDS, type ResourceKind, type ResourceSpec } from './resource.ts'
+import { RESOURCE_KINDS, type ResourceKind, type ResourceSpec } from './resource.ts'
 import { type SubjectSpec, subjectRule, subjectSpec } from './subject.ts'
 
 /** A resource as its author writes it, without server fields. */
@@ -52,7 +53,7 @@ const RESOURCES = new Map(
   RESOURCE_KINDS.map((kind) => [
     kind,
     z.strictObject({
-      apiVersion: z.literal(API_VERSION),
+      apiVersion: z.enum(API_VERSIONS),
       kind: z.literal(kind),
       metadata,
       spec: SPECS[kind],
@@ -111,7 +112,7 @@ function faultOfKind(kind: unknown, apiVersion: unknown): FieldError | undefined
     const hint = meant === undefined ? `expected one of ${RESOURCE_KINDS.join(', ')}` : `did you mean ${meant}?`
     return { path: ['kind'], message: `kind: '${kind}' is not a kind of Weir: ${hint}` }
   }
-  if (apiVersion !== API_VERSION) {
+  if (!API_VERSIONS.includes(apiVersion as string)) {
     const got = apiVersion === undefined ? 'is missing' : `is ${describeValue(apiVersion)}`
     return { path: ['apiVersion'], message: `apiVersion ${got}: expected ${API_VERSION}` }
   }

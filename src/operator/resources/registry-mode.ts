@@ -6,6 +6,7 @@ import {
   clusterRef,
   driftPolicy,
   duration,
+  ownRecord,
   subjectNameField,
   suspend,
   time,
@@ -134,10 +135,12 @@ export const registryModeStatus = z.object({
   registry: z.string().optional().describe('Registry whose mode is managed.'),
   scope: z.string().optional().describe('Scope: Registry, a context such as :.legacy:, or the name of a subject.'),
   mode: z.string().optional().describe('Effective mode.'),
-  previousMode: previous.optional().describe('Mode before this resource first changed it.'),
-  previousCompatibility: previous.optional().describe('Compatibility level before this resource first changed it.'),
-  appliedMode: z.string().optional().describe('Mode that this resource set.'),
-  appliedCompatibility: z.string().optional().describe('Compatibility level that this resource set.'),
+  previousMode: ownRecord(previous.optional().describe('Mode before this resource first changed it.')),
+  previousCompatibility: ownRecord(
+    previous.optional().describe('Compatibility level before this resource first changed it.'),
+  ),
+  appliedMode: ownRecord(z.string().optional().describe('Mode that this resource set.')),
+  appliedCompatibility: ownRecord(z.string().optional().describe('Compatibility level that this resource set.')),
   window: z
     .object({
       id: z.string().describe('Id of the window.'),

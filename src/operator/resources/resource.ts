@@ -2,8 +2,6 @@ import type { ConnectorSpec, ConnectorStatus } from './connector.ts'
 import type { RegistryModeSpec, RegistryModeStatus } from './registry-mode.ts'
 import type { SubjectSpec, SubjectStatus } from './subject.ts'
 
-export const API_VERSION = 'weir.dev/v1alpha1'
-
 /** In order of their dependencies. */
 export const RESOURCE_KINDS = ['RegistryMode', 'Subject', 'Connector'] as const
 export type ResourceKind = (typeof RESOURCE_KINDS)[number]

@@ -29,6 +29,7 @@ function adapt(schema: Json): void {
   delete schema['readOnly']
   if (schema['type'] === 'integer') adaptInteger(schema)
   describeDefault(schema)
+  describeStability(schema)
   // A format that the API server validates itself.
   if (schema['format'] === 'date-time') delete schema['pattern']
   if (schema['validations'] !== undefined) {
@@ -53,6 +54,14 @@ function describeDefault(schema: Json): void {
   const { description, default: value } = schema as { readonly description?: string; readonly default?: unknown }
   if (description === undefined || value === undefined || typeof value === 'object') return
   schema['description'] = `${description} Default: ${value}.`
+}
+
+/** Ends the description of a field that is not part of the compatibility promise. */
+export const MAY_CHANGE = 'May change in any version.'
+
+function describeStability(schema: Json): void {
+  if (schema['mayChange'] === true) schema['description'] = `${schema['description']} ${MAY_CHANGE}`
+  delete schema['mayChange']
 }
 
 /** The bounds of an integer type are implied by its format. */

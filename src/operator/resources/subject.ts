@@ -11,6 +11,7 @@ import {
   keyRef,
   mapList,
   nameRef,
+  ownRecord,
   subjectNameField,
   suspend,
   time,
@@ -194,10 +195,12 @@ export const subjectStatus = z.object({
     .optional()
     .describe('References of the registered schema.'),
   compatibility: z.string().optional().describe('Effective compatibility level.'),
-  appliedCompatibility: z
-    .string()
-    .optional()
-    .describe('Compatibility level that this resource set. It is removed when spec.compatibility is removed.'),
+  appliedCompatibility: ownRecord(
+    z
+      .string()
+      .optional()
+      .describe('Compatibility level that this resource set. It is removed when spec.compatibility is removed.'),
+  ),
   imported: int32().optional().describe('Number of spec.imports that are registered.'),
   lastRegisteredTime: time().optional().describe('When a version was last registered.'),
   adopted: z.boolean().optional().describe('true: the subject existed before this resource.'),

@@ -19,6 +19,8 @@ export type ManifestDirectory = DeclaredState & {
   readonly fileCount: number
   /** Why manifests are invalid or ignored although they are meant for Weir. */
   readonly problems: readonly ManifestProblem[]
+  /** The deprecated API versions of resources, by their keys. */
+  readonly deprecatedVersions: ReadonlyMap<ResourceKey, string>
   /** Documents that are not for Weir. */
   readonly foreignDocuments: readonly ManifestProblem[]
   /**
@@ -70,6 +72,7 @@ function toDirectory(files: readonly ParsedFile[], folderErrors: Manifests['mani
   const resources = new Map<ResourceKey, DeclaredResource>()
   const problems: ManifestProblem[] = []
   const configMaps = new Map<string, Readonly<Record<string, string>>>()
+  const deprecatedVersions = new Map<ResourceKey, string>()
   const errors = [...folderErrors, ...files.flatMap(({ manifestErrors }) => manifestErrors)]
   /** Whether this is the first declaration of an object. Another one is a problem. */
   const isFirst = (key: string, file: ParsedFile, line: number) => {
@@ -86,9 +89,11 @@ function toDirectory(files: readonly ParsedFile[], folderErrors: Manifests['mani
     for (const { namespace, name, data, line } of file.configMaps) {
       if (isFirst(configMapKey(namespace, name), file, line)) configMaps.set(`${namespace}/${name}`, data)
     }
-    for (const { declared, line } of file.resources) {
+    for (const { declared, line, deprecatedVersion } of file.resources) {
       const key = resourceKey(declared.kind, declared.namespace, declared.name)
-      if (isFirst(key, file, line)) resources.set(key, declared)
+      if (!isFirst(key, file, line)) continue
+      resources.set(key, declared)
+      if (deprecatedVersion !== undefined) deprecatedVersions.set(key, deprecatedVersion)
     }
   }
   const isForeign = (error: Manifests['manifestErrors'][number]) => error.isForeign === true
@@ -99,6 +104,7 @@ function toDirectory(files: readonly ParsedFile[], folderErrors: Manifests['mani
   return {
     resources: [...resources.values()],
     configMaps,
+    deprecatedVersions,
     fileCount: files.length,
     problems: [...errors.filter((error) => !isForeign(error)).map(toProblem), ...problems],
     foreignDocuments: errors.filter(isForeign).map(toProblem),

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { API_VERSION } from '../../../src/common/resource-api.ts'
 import { type Command, run } from '../../env/process.ts'
 import { weirCommand } from '../../support/cli.ts'
 import type { Figure } from '../figures.ts'
@@ -65,7 +66,7 @@ function writeSubjects(root: string, count: number): void {
       })),
     })
   for (const name of names) {
-    const manifest = { apiVersion: 'weir.dev/v1alpha1', kind: 'Subject', metadata: { name } }
+    const manifest = { apiVersion: API_VERSION, kind: 'Subject', metadata: { name } }
     writeFileSync(
       join(root, 'manifests', `${name}.yaml`),
       stringify({ ...manifest, spec: { adoptionPolicy: 'Adopt', schema: schema(name, FIELDS + 1) } }),

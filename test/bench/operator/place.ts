@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { APPLY_PATCH, type KubernetesApi } from '../../../src/clients/kubernetes/kubernetes-api.ts'
+import { API_VERSION } from '../../../src/common/resource-api.ts'
 import { pluralOf } from '../../../src/operator/resources/custom-resource-definition.ts'
-import { API_VERSION } from '../../../src/operator/resources/resource.ts'
 import { API } from '../../support/crds.ts'
 import type { Declared } from './objects.ts'
 

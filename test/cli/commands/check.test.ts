@@ -2,10 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { checkCommand } from '../../../src/cli/commands/check.ts'
+import { API_VERSION, DEPRECATED_API_VERSIONS } from '../../../src/common/resource-api.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const manifest = (kind: string, name: string, spec: object) =>
-  JSON.stringify({ apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name }, spec })
+  JSON.stringify({ apiVersion: API_VERSION, kind, metadata: { name }, spec })
 const record = (...fields: readonly object[]) => JSON.stringify({ type: 'record', name: 'Order', fields })
 
 /** A directory with these files, relative to it. */
@@ -41,6 +42,19 @@ describe('weir check', () => {
     expect(findings).toEqual([
       expect.objectContaining({ rule: 'ConfigInvalid', message: expect.stringContaining('many') }),
     ])
+  })
+
+  it('accepts a deprecated API version with a warning where it is written', async () => {
+    const [deprecated] = DEPRECATED_API_VERSIONS
+    const root = directory({
+      'a.yaml': `kind: Subject\napiVersion: ${deprecated}\nmetadata: {name: a}\nspec: {schema: '"int"'}\n`,
+      'b.json': manifest('Subject', 'b', { schema: '"int"' }),
+    })
+    const { exitCode, findings } = await check(root)
+    expect(findings).toEqual([
+      expect.objectContaining({ rule: 'DeprecatedVersion', severity: 'warning', line: 2, column: 13 }),
+    ])
+    expect(exitCode).toBe(0)
   })
 
   it('is undecided about a class that is not installed, and about a ConfigMap that it does not have', async () => {

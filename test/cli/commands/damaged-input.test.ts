@@ -8,13 +8,14 @@ import { diffCommand } from '../../../src/cli/commands/diff.ts'
 import { generateCommand } from '../../../src/cli/commands/generate.ts'
 import { createRegistryClient } from '../../../src/clients/registry-client.ts'
 import { createWorkerClient } from '../../../src/clients/worker-client.ts'
+import { API_VERSION } from '../../../src/common/resource-api.ts'
 import { startTestRegistry } from '../../support/registry.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { startTestWorker } from '../../support/worker.ts'
 
 const CONFIG = { 'connector.class': 'FileStreamSource', topic: 't', 'tasks.max': '1' }
 const manifest = (kind: string, name: string, spec: object) =>
-  JSON.stringify({ apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name }, spec })
+  JSON.stringify({ apiVersion: API_VERSION, kind, metadata: { name }, spec })
 
 beforeAll(() => {
   const writes = [vi.spyOn(process.stdout, 'write'), vi.spyOn(process.stderr, 'write')]
@@ -111,7 +112,7 @@ describe('weir check', () => {
 
   it('never accepts a YAML manifest that ends within a value', async () => {
     const root = temporaryDirectory()
-    const head = 'apiVersion: weir.dev/v1alpha1\nkind: Subject\nmetadata:\n  name: order\nspec:\n'
+    const head = `apiVersion: ${API_VERSION}\nkind: Subject\nmetadata:\n  name: order\nspec:\n`
     for (const partial of [
       '  schema: "\\"in',
       '  schema: \'"int',

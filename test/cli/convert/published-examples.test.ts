@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { API_VERSION } from '../../../src/common/resource-api.ts'
 import { convertTexts } from '../../support/conversion.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
@@ -136,7 +137,7 @@ describe('a published example', () => {
     const { manifests, findings } = convertTexts({ 'source-connector.yaml': STRIMZI })
     expect(manifests).toEqual([
       {
-        apiVersion: 'weir.dev/v1alpha1',
+        apiVersion: API_VERSION,
         kind: 'Connector',
         metadata: { name: 'license-source' },
         spec: {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { API_VERSION } from '../../../src/common/resource-api.ts'
 import { convertTexts } from '../../support/conversion.ts'
 
 function connector(spec: string, metadata = ''): string {
@@ -27,7 +28,7 @@ describe('a KafkaConnector of Strimzi', () => {
     expect(findings).toEqual([])
     expect(manifests).toEqual([
       {
-        apiVersion: 'weir.dev/v1alpha1',
+        apiVersion: API_VERSION,
         kind: 'Connector',
         metadata: { name: 'orders-source', namespace: 'shop', labels: { team: 'orders' } },
         spec: {

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
 import type { VerbName } from '../../../src/cli/verbs/verb-summaries.ts'
 import { commandOfVerb } from '../../../src/cli/verbs/verbs.ts'
+import { API_VERSION } from '../../../src/common/resource-api.ts'
 import { startHttpServer } from '../../support/http-server.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
-const PATH = '/apis/weir.dev/v1alpha1/namespaces/shop/connectors'
+const PATH = `/apis/${API_VERSION}/namespaces/shop/connectors`
 const ORDERS = {
   metadata: { name: 'orders', creationTimestamp: '2026-11-28T00:00:00Z' },
   spec: { class: 'FileStreamSink', state: 'Running', workerRef: { name: 'default' } },

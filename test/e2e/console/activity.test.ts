@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createLogger } from '../../../src/common/logging/logger.ts'
+import { API_VERSION } from '../../../src/common/resource-api.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { basicAuthSettings, callAs } from '../../support/basic-auth.ts'
 import { expectAccessible, openConsole, showView, takePictures } from '../../support/console-page.ts'
@@ -153,7 +154,7 @@ describeOn([chromium], 'the log of a connector in the console', () => {
     writeFileSync(
       join(directory, 'manifests', 'failing.yaml'),
       JSON.stringify({
-        apiVersion: 'weir.dev/v1alpha1',
+        apiVersion: API_VERSION,
         kind: 'Connector',
         metadata: { name: 'failing' },
         spec: {

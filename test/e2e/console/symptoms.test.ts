@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { createRegistryClient } from '../../../src/clients/registry-client.ts'
+import { API_VERSION } from '../../../src/common/resource-api.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { findFromOverview, openConsole } from '../../support/console-page.ts'
 import { startRegistryProcess } from '../../support/registry-process.ts'
@@ -144,7 +145,7 @@ describeOn([chromium, kafka], 'symptoms in the console', () => {
     const resource = (kind: string, name: string, spec: object) =>
       writeFileSync(
         join(manifests, `${name}.yaml`),
-        JSON.stringify({ apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name }, spec }),
+        JSON.stringify({ apiVersion: API_VERSION, kind, metadata: { name }, spec }),
       )
     resource('Subject', 'orders-value', { schema: schema('long') })
     const file = join(directory, 'no folder/orders.txt')

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
+import { API_GROUP, STORED_VERSION } from '../../../src/common/resource-api.ts'
 import { parseAdmissionReview, toAdmissionReview } from '../../../src/operator/admission/admission-review.ts'
 
 const object = { metadata: { name: 'orders', namespace: 'shop' }, spec: {} }
 const request = {
   uid: 'u',
-  kind: { group: 'weir.dev', version: 'v1alpha1', kind: 'Subject' },
+  kind: { group: API_GROUP, version: STORED_VERSION, kind: 'Subject' },
   operation: 'UPDATE',
   object,
 }

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { describe, expect, it } from 'vitest'
+import { API_VERSION } from '../../../src/common/resource-api.ts'
 import { issueCertificate } from '../../../src/operator/admission/issue-certificate.ts'
 import { startTestConsole } from '../../support/operator-console.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -227,7 +228,7 @@ describe('a declaration', () => {
       isSuspended: false,
       synced: { status: 'False', reason: 'Drifted', message: 'differs in file' },
     })
-    expect(found.manifest).toMatch(/^apiVersion: weir.dev\/v1alpha1\nkind: Connector\n/)
+    expect(found.manifest).toMatch(new RegExp(`^apiVersion: ${API_VERSION}\nkind: Connector\n`))
     expect(found.manifest).toContain('db.password: "[hidden]"')
     expect(found.manifest).not.toContain('hunter2')
     expect(await (await get('/ui/api/resources', 'admin')).json()).toEqual([

@@ -1,10 +1,11 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { API_VERSION } from '../../../src/common/resource-api.ts'
 import { readManifestDirectory } from '../../../src/operator/simulation/manifest-directory.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
-const HEAD = 'apiVersion: weir.dev/v1alpha1\n'
+const HEAD = `apiVersion: ${API_VERSION}\n`
 const connector = (name: string) =>
   `${HEAD}kind: Connector\nmetadata:\n  name: ${name}\nspec:\n  class: A\n  config:\n    topic: t\n    batch.size: "1"\n`
 
@@ -47,7 +48,7 @@ describe('a directory of manifests', () => {
     ])
     expect(problems.map(({ file, message }) => [file, message])).toEqual([
       ['c.yaml', expect.stringContaining('did you mean Connector?')],
-      ['d.yaml', expect.stringContaining('expected weir.dev/v1alpha1')],
+      ['d.yaml', expect.stringContaining(`expected ${API_VERSION}`)],
       ['e.yaml', expect.stringContaining('apiVersion is missing')],
       ['f.yaml', expect.stringContaining('is not YAML')],
     ])

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RequestError } from '../../../src/clients/http-client.ts'
+import { API_VERSION } from '../../../src/common/resource-api.ts'
 import { readManifests } from '../../../src/operator/cluster/directory/manifest.ts'
 import { RUNTIME_DEFAULTS } from '../../../src/operator/runtimes.ts'
 import { type DeclaredState, Simulation } from '../../../src/operator/simulation/simulation.ts'
@@ -25,7 +26,7 @@ function setUp({ worker = new FakeWorker(), allowsInlineSecrets = false } = {}) 
 /** The state that these manifests declare, each given by its kind, name and spec. */
 function declared(...manifests: readonly (readonly [kind: string, name: string, spec: object])[]): DeclaredState {
   const documents = manifests.map(([kind, name, spec]) =>
-    JSON.stringify({ apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name }, spec }),
+    JSON.stringify({ apiVersion: API_VERSION, kind, metadata: { name }, spec }),
   )
   const { resources, manifestErrors } = readManifests(documents.join('\n---\n'), 'f.yaml')
   expect(manifestErrors).toEqual([])

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml'
+import { API_VERSION } from '../../../common/resource-api.ts'
 import { uniqueObjectNameOf } from '../resource-names.ts'
 
 /** What was read from runtimes, as files. */
@@ -46,7 +47,7 @@ export function manifestFile(
   content: { readonly spec: object } | { readonly data: Readonly<Record<string, string>> },
 ): GeneratedFile {
   const [parent, folder] = FOLDERS[kind]
-  const apiVersion = kind === 'ConfigMap' ? 'v1' : 'weir.dev/v1alpha1'
+  const apiVersion = kind === 'ConfigMap' ? 'v1' : API_VERSION
   const manifest = { apiVersion, kind, metadata: { name, namespace }, ...content }
   return { path: `${parent}/${runtime}/${folder}/${name}.yaml`, text: stringify(manifest, { lineWidth: 0 }) }
 }

@@ -1,3 +1,4 @@
+import { API_VERSION } from '../../../common/resource-api.ts'
 import { html } from '../html.ts'
 import { hrefOf } from '../location.ts'
 import { type Runtime, useSession } from '../session.ts'
@@ -45,7 +46,7 @@ const FIRST_CONNECTOR = {
 const FIRST_SCHEMA = {
   schema: '{"type":"record","name":"FirstOrder","fields":[{"name":"id","type":"long"}]}',
 }
-const FIRST_RESOURCE = `printf '%s\\n' 'apiVersion: weir.dev/v1alpha1' 'kind: Subject' 'metadata: {name: first-orders-value}' 'spec: {schema: "\\"string\\""}'`
+const FIRST_RESOURCE = `printf '%s\\n' 'apiVersion: ${API_VERSION}' 'kind: Subject' 'metadata: {name: first-orders-value}' 'spec: {schema: "\\"string\\""}'`
 
 /** An absolute URL, quoted for a shell. */
 function urlOf(runtime: Runtime | undefined, path: string): string {

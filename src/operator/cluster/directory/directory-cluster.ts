@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { deprecationWarning } from '../../../common/resource-api.ts'
 import { FINALIZER } from '../../controller/finalizer.ts'
 import { immutableFieldError } from '../../resources/immutable-fields.ts'
 import type { IndexValue } from '../../resources/index-values.ts'
@@ -21,7 +22,7 @@ import type { Cluster, ConfigData, ManifestError, ResourceChange, ResourceEvent 
 import { ResourceStore } from '../resource-store.ts'
 import { type ConfigMap, manifestOf } from './manifest.ts'
 import { ManifestWatcher, type ManifestWatcherOptions } from './manifest-watcher.ts'
-import { EMPTY_FOLDER, type ManifestFolder, readManifestFolder } from './read-manifest-folder.ts'
+import { EMPTY_FOLDER, type ManifestFile, type ManifestFolder, readManifestFolder } from './read-manifest-folder.ts'
 
 /**
  * A manifest that is missing for this long counts as deleted. A shorter absence is an editor that replaces the file, or
@@ -160,8 +161,17 @@ export class DirectoryCluster implements Cluster {
   }
 
   async #read(): Promise<void> {
+    const before = this.#folder.files
     this.#folder = await readManifestFolder(this.#options.path, this.#folder)
+    for (const file of this.#folder.files.values()) if (file !== before.get(file.path)) this.#warnOfVersions(file)
     this.#updateResources()
+  }
+
+  /** Once for each content of a file. */
+  #warnOfVersions({ path, resources }: ManifestFile): void {
+    const versions = new Set(resources.flatMap(({ deprecatedVersion }) => deprecatedVersion ?? []))
+    for (const version of versions)
+      this.#options.logger.warn({ file: this.#displayPath(path) }, deprecationWarning(version))
   }
 
   /** Updates the resources after the folder was read. */

@@ -1,18 +1,18 @@
 import { stringify } from 'yaml'
+import { API_GROUP, API_VERSIONS, DEPRECATED_API_VERSIONS } from '../../../common/resource-api.ts'
 import { parseYamlDocuments, type YamlDocument } from '../../../common/yaml-documents.ts'
 import { didYouMean } from '../../../config/did-you-mean.ts'
 import { type DeclaredResource, parseResource } from '../../resources/parse-resource.ts'
-import {
-  API_VERSION,
-  RESOURCE_KINDS,
-  type ResourceKey,
-  type ResourceKind,
-  resourceKey,
-} from '../../resources/resource.ts'
+import { RESOURCE_KINDS, type ResourceKey, type ResourceKind, resourceKey } from '../../resources/resource.ts'
 import type { ManifestError } from '../cluster.ts'
 
 /** A resource and the first line of its document. */
-export type LocatedResource = { readonly declared: DeclaredResource; readonly line: number }
+export type LocatedResource = {
+  readonly declared: DeclaredResource
+  readonly line: number
+  /** `apiVersion` of the manifest, if it is a deprecated one. */
+  readonly deprecatedVersion?: string
+}
 export type ConfigMap = {
   readonly namespace: string
   readonly name: string
@@ -52,7 +52,11 @@ function readDocument(document: YamlDocument, file: string): Partial<Manifests> 
   const configMap = configMapOf(value)
   if (configMap !== undefined) return { configMaps: [{ ...configMap, line: start.line }] }
   const { declared, errors } = parseResource(value, document.writtenValue)
-  if (declared !== undefined) return { resources: [{ declared, line: start.line }] }
+  if (declared !== undefined) {
+    const { apiVersion } = value as { readonly apiVersion: string }
+    const isDeprecated = DEPRECATED_API_VERSIONS.includes(apiVersion)
+    return { resources: [{ declared, line: start.line, ...(isDeprecated && { deprecatedVersion: apiVersion }) }] }
+  }
   const key = keyIn(value)
   const about = { ...(key !== undefined && { key }), ...(isForeign(value) && ({ isForeign: true } as const)) }
   const manifestErrors = errors.map(({ path, atKey = false, message }) => {
@@ -69,10 +73,8 @@ function isForeign(value: unknown): boolean {
   return typeof apiVersion === 'string' && !isApiOfWeir(apiVersion)
 }
 
-const GROUP_PREFIX = API_VERSION.slice(0, API_VERSION.indexOf('/') + 1)
-
 function isApiOfWeir(apiVersion: string): boolean {
-  return apiVersion.startsWith(GROUP_PREFIX) || didYouMean(apiVersion, [API_VERSION]) !== undefined
+  return apiVersion.startsWith(`${API_GROUP}/`) || didYouMean(apiVersion, API_VERSIONS) !== undefined
 }
 
 /** The key of an invalid resource, if its kind and name can be read. */

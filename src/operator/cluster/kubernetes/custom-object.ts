@@ -1,6 +1,6 @@
+import { API_VERSION } from '../../../common/resource-api.ts'
 import { parseStoredResource } from '../../resources/parse-resource.ts'
 import {
-  API_VERSION,
   INITIAL_STATUS,
   type ObjectMeta,
   type Resource,

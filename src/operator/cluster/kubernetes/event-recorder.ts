@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/kubernetes-api.ts'
 import type { Clock } from '../../../common/clock.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
+import { API_VERSION } from '../../../common/resource-api.ts'
 import { withTimeout } from '../../../common/timeout.ts'
 import { truncateBytes } from '../../../common/truncate-text.ts'
-import { API_VERSION } from '../../resources/resource.ts'
+
 import type { ResourceEvent } from '../cluster.ts'
 
 export type Regarding = {

@@ -7,12 +7,12 @@ import {
 } from '../../../clients/kubernetes/kubernetes-api.ts'
 import type { Clock } from '../../../common/clock.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
+import { API_VERSION } from '../../../common/resource-api.ts'
 import { FINALIZER } from '../../controller/finalizer.ts'
 import { pluralOf } from '../../resources/custom-resource-definition.ts'
 import type { IndexValue } from '../../resources/index-values.ts'
 import { resourcesReferringTo } from '../../resources/referenced-objects.ts'
 import {
-  API_VERSION,
   RESOURCE_KINDS,
   type Resource,
   type ResourceKey,

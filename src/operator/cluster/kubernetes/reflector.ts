@@ -17,7 +17,7 @@ export type KubernetesObject = {
 
 export type ReflectorOptions<T extends KubernetesObject> = {
   readonly api: KubernetesApi
-  /** Path of the collection, such as `/apis/weir.dev/v1alpha1/subjects`. */
+  /** Path of the collection, such as `/apis/GROUP/VERSION/subjects`. */
   readonly path: string
   /** Restricts the collection, such as `metadata.name=shop`. */
   readonly fieldSelector?: string

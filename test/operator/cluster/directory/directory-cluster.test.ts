@@ -2,12 +2,13 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { silentLogger } from '../../../../src/common/logging/logger.ts'
+import { createLogger, silentLogger } from '../../../../src/common/logging/logger.ts'
+import { API_VERSION, DEPRECATED_API_VERSIONS, deprecationWarning } from '../../../../src/common/resource-api.ts'
 import { DirectoryCluster } from '../../../../src/operator/cluster/directory/directory-cluster.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 
 const CONNECTOR = (name: string, spec = 'class: A') =>
-  `apiVersion: weir.dev/v1alpha1\nkind: Connector\nmetadata: {name: ${name}}\nspec: {${spec}}\n`
+  `apiVersion: ${API_VERSION}\nkind: Connector\nmetadata: {name: ${name}}\nspec: {${spec}}\n`
 const A = 'Connector/default/a'
 
 let folder: string
@@ -191,6 +192,24 @@ describe('a directory cluster', () => {
     write('m.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {k: mine}\n')
     await eventually(async () => (await cluster.configMap('default', 'm')) !== undefined)
     expect(await cluster.writeConfigMap('default', 'm', { k: 'theirs' })).toBe(false)
+  })
+
+  it('reads manifests of a deprecated API version, and warns once for each content of a file', async () => {
+    const [deprecated] = DEPRECATED_API_VERSIONS as readonly [string]
+    const old = (name: string) => CONNECTOR(name).replace(API_VERSION, deprecated)
+    const warnings: string[] = []
+    const logger = createLogger({ level: 'warn', write: (line) => warnings.push(JSON.parse(line).msg) })
+    cluster = new DirectoryCluster({ path: folder, clock, logger })
+    write('a.yaml', `${old('a')}---\n${old('b')}`)
+    write('c.yaml', CONNECTOR('c'))
+    await cluster.start()
+    expect(cluster.list('Connector').map(({ metadata }) => metadata.name)).toEqual(['a', 'b', 'c'])
+    expect(warnings).toEqual([deprecationWarning(deprecated)])
+    write('c.yaml', CONNECTOR('c', 'class: B'))
+    await eventually(() => cluster.get('Connector/default/c')?.spec.class === 'B')
+    expect(warnings).toHaveLength(1)
+    write('a.yaml', old('a'))
+    await eventually(() => warnings.length === 2)
   })
 
   it('keeps the earlier ConfigMap if the new one cannot be written', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { API_VERSION } from '../../../../src/common/resource-api.ts'
 import { readManifests } from '../../../../src/operator/cluster/directory/manifest.ts'
 
-const HEAD = 'apiVersion: weir.dev/v1alpha1\n'
+const HEAD = `apiVersion: ${API_VERSION}\n`
 const CONNECTOR = `${HEAD}kind: Connector\nmetadata: {name: c}\nspec:\n`
 const SUBJECT = `${HEAD}kind: Subject\nmetadata: {name: s}\nspec:\n`
 
@@ -19,7 +20,7 @@ describe('a file of manifests', () => {
   })
 
   it('may be JSON, empty, or contain only comments', () => {
-    const value = { apiVersion: 'weir.dev/v1alpha1', kind: 'Connector', metadata: { name: 'j' }, spec: { class: 'A' } }
+    const value = { apiVersion: API_VERSION, kind: 'Connector', metadata: { name: 'j' }, spec: { class: 'A' } }
     expect(readManifests(JSON.stringify(value), 'f.json').resources[0]?.declared).toMatchObject({
       kind: 'Connector',
       namespace: 'default',
@@ -72,7 +73,7 @@ describe('an error has line, column and field:', () => {
     [
       'another version',
       `apiVersion: weir.dev/v9\nkind: Connector\nmetadata: {name: c}\nspec: {class: A}\n`,
-      ["1:13 apiVersion is 'weir.dev/v9': expected weir.dev/v1alpha1"],
+      [`1:13 apiVersion is 'weir.dev/v9': expected ${API_VERSION}`],
     ],
     [
       'an unknown field',

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createLogger, silentLogger } from '../../../../src/common/logging/logger.ts'
+import { API_VERSION } from '../../../../src/common/resource-api.ts'
 import { EventRecorder } from '../../../../src/operator/cluster/kubernetes/event-recorder.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 import { json, type ScriptedApi, scriptedApi } from '../../../support/scripted-api.ts'
@@ -40,7 +41,7 @@ describe('EventRecorder', () => {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
       eventTime: '2026-01-01T00:00:00.000000Z',
-      regarding: { apiVersion: 'weir.dev/v1alpha1', ...orders },
+      regarding: { apiVersion: API_VERSION, ...orders },
       reason: 'AutoRestarted',
       action: 'Reconcile',
       note: 'task 0 failed',

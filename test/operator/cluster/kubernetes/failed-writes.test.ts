@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../../../src/common/logging/logger.ts'
+import { API_VERSION } from '../../../../src/common/resource-api.ts'
 import { KubernetesCluster } from '../../../../src/operator/cluster/kubernetes/kubernetes-cluster.ts'
 import { INITIAL_STATUS } from '../../../../src/operator/resources/resource.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
@@ -41,7 +42,7 @@ describe('a resource of which a write failed', () => {
     const { asked, response } = await script.next()
     expect([asked.method, asked.path, Object.fromEntries(asked.query)]).toEqual([
       'GET',
-      '/apis/weir.dev/v1alpha1/namespaces/shop/subjects',
+      `/apis/${API_VERSION}/namespaces/shop/subjects`,
       { fieldSelector: 'metadata.name=user' },
     ])
     json(response, { items: [subjectObject(20, { status: { observedGeneration: 1, version: 7 } })] })

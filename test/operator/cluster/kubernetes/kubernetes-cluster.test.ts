@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../../../src/common/logging/logger.ts'
+import { API_VERSION } from '../../../../src/common/resource-api.ts'
 import type { ResourceChange } from '../../../../src/operator/cluster/cluster.ts'
 import { KubernetesCluster } from '../../../../src/operator/cluster/kubernetes/kubernetes-cluster.ts'
 import { INITIAL_STATUS } from '../../../../src/operator/resources/resource.ts'
@@ -118,10 +119,7 @@ describe('KubernetesCluster', () => {
     await started([subjectObject(5)])
     const writing = cluster.writeStatus(KEY, { ...INITIAL_STATUS, observedGeneration: 1 })
     const { asked, response } = await script.next()
-    expect([asked.method, asked.path]).toEqual([
-      'PATCH',
-      '/apis/weir.dev/v1alpha1/namespaces/shop/subjects/user/status',
-    ])
+    expect([asked.method, asked.path]).toEqual(['PATCH', `/apis/${API_VERSION}/namespaces/shop/subjects/user/status`])
     expect(Object.fromEntries(asked.query)).toEqual({ fieldManager: 'weir-operator', force: 'true' })
     expect(asked.body).toMatchObject({ metadata: { uid: 'u-1' }, status: { observedGeneration: 1 } })
     json(response, subjectObject(20, { status: { observedGeneration: 1 } }))
@@ -160,7 +158,7 @@ describe('KubernetesCluster', () => {
     expect(cluster.get(KEY)?.metadata.finalizers).toEqual([])
     const on = cluster.setFinalizer(KEY, true)
     const first = await script.next()
-    expect(first.asked.path).toBe('/apis/weir.dev/v1alpha1/namespaces/shop/subjects/user')
+    expect(first.asked.path).toBe(`/apis/${API_VERSION}/namespaces/shop/subjects/user`)
     expect(first.asked.query.get('fieldManager')).toBe('weir-operator-finalizer')
     expect(first.asked.body).toMatchObject({ metadata: { uid: 'u-1', finalizers: ['weir.dev/subject'] } })
     json(first.response, subjectObject(20, { metadata: { finalizers: ['example.com/theirs', 'weir.dev/subject'] } }))
@@ -180,7 +178,7 @@ describe('KubernetesCluster', () => {
     // A server-side apply keeps what others own.
     json((await script.next()).response, subjectObject(5, { metadata: { finalizers } }))
     const { asked, response } = await script.next()
-    expect([asked.method, asked.path]).toEqual(['PATCH', '/apis/weir.dev/v1alpha1/namespaces/shop/subjects/user'])
+    expect([asked.method, asked.path]).toEqual(['PATCH', `/apis/${API_VERSION}/namespaces/shop/subjects/user`])
     expect(asked.contentType).toBe('application/json-patch+json')
     expect(asked.body).toEqual([
       { op: 'test', path: '/metadata/uid', value: 'u-1' },
