@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
 import { createRegistryClient } from '../../src/clients/registry-client.ts'
 import { createWorkerClient, type WorkerClient } from '../../src/clients/worker-client.ts'
-import { olderProgram } from '../env/older-program.ts'
+import { OLDER_COMMIT, olderProgram } from '../env/older-program.ts'
 import { freePort } from '../env/ports.ts'
 import { describeOn, real } from '../env/real.ts'
 import type { Program } from '../support/cli.ts'
@@ -15,8 +15,6 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 import { startWorkerProcess } from '../support/worker-process.ts'
 
-/** The first commit whose program runs with the libraries of this checkout. */
-const OLDER = 'd95348a124f449cf3f9ac44bc49a28959673a5eb'
 const TASKS = 4
 const ITERATIONS = 3_000
 const WAIT = { everyMs: 100, timeoutMs: 120_000 }
@@ -31,8 +29,10 @@ describeOn([kafka], 'a worker group and a registry group whose instances are rep
   it('lose nothing, assign no id twice and agree on statuses: to this version and back to an older one', {
     timeout: 300_000,
   }, async () => {
-    const older = await olderProgram(OLDER)
-    console.info(older === undefined ? 'a rolling restart: this clone does not have the older commit' : `from ${OLDER}`)
+    const older = await olderProgram()
+    console.info(
+      older === undefined ? 'a rolling restart: this clone does not have the older commit' : `from ${OLDER_COMMIT}`,
+    )
     const name = `rolling-${process.pid}`
     const workers = await instancesOf((url, program) =>
       startWorkerProcess({ log: log(), groupId: name, settings: { ...WORKER, listeners: url }, program }),
