@@ -10,9 +10,12 @@ import { argv } from 'node:process'
  */
 const UNUSED_FILE = /\.(?:map|[cm]?ts|md|markdown|yml|html|zip|c|cc|h|bare|bench\.js)$|^(?:\.|CMakeLists|Makefile)/i
 const LICENCE = /^(?:licen[cs]e|notice|copying)/i
-/** Only directly in a package: deeper folders of these names may be part of the code. */
+/**
+ * Only directly in a package: deeper folders of these names may be part of the code. `dist-es` is for bundlers: Node loads the `dist-cjs`
+ * of these packages.
+ */
 const UNUSED_FOLDER =
-  /^(?:\.github|@types|__tests__|tests?|examples?|docs?|bench(?:marks?)?|integration|prebuilds|browser)$/
+  /^(?:\.github|@types|__tests__|tests?|examples?|docs?|bench(?:marks?)?|integration|prebuilds|browser|dist-es)$/
 
 /** Builds for script tags, at any depth. UMD builds are not among them: some packages have no other one for require. */
 const SCRIPT_BUILD = 'iife'

@@ -17,6 +17,7 @@ export const SHIPPED_MODULES: Readonly<Record<string, () => Promise<object>>> = 
   'connectors/postgres/source/postgres-source': () => import('./connectors/postgres/source/postgres-source.ts'),
   'connectors/postgres/sink/postgres-sink': () => import('./connectors/postgres/sink/postgres-sink.ts'),
   'connectors/postgres/cdc/postgres-cdc-source': () => import('./connectors/postgres/cdc/postgres-cdc-source.ts'),
+  'connectors/s3/s3-sink': () => import('./connectors/s3/s3-sink.ts'),
   'converters/string': () => import('./converters/string.ts'),
   'converters/json/json-converter': () => import('./converters/json/json-converter.ts'),
   'converters/avro/avro-converter': () => import('./converters/avro/avro-converter.ts'),

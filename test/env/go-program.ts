@@ -41,3 +41,11 @@ export const helm: GoProgram = {
 }
 
 export const kubectl: GoProgram = { ...kubernetesProgram('kubectl'), module: 'kubectl' }
+
+/** A server with the API of Amazon S3, whose buckets are directories. Takes three minutes to build. */
+export const versitygw: GoProgram = {
+  name: 'versitygw',
+  version: '1.8.0',
+  module: 'versitygw',
+  package: 'github.com/versity/versitygw/cmd/versitygw',
+}

@@ -1,7 +1,7 @@
 import { apicurioPart } from './apicurio.ts'
 import { chromiumPart } from './chromium.ts'
 import { debeziumPart } from './debezium.ts'
-import { goProgramPart, helm, kubectl } from './go-program.ts'
+import { goProgramPart, helm, kubectl, versitygw } from './go-program.ts'
 import { imagePart } from './image.ts'
 import { javaAvroPart } from './java-avro.ts'
 import { javaConnectPart } from './java-connect.ts'
@@ -89,6 +89,7 @@ export const parts = {
   debezium: debeziumPart('debezium'),
   helm: goProgramPart('helm', helm, 'HELM_BINARY'),
   kubectl: goProgramPart('kubectl', kubectl, 'KUBECTL_BINARY'),
+  versitygw: goProgramPart('versitygw', versitygw, 'VERSITYGW_BINARY'),
   preCommit: preCommitPart('preCommit'),
   reportSchemas: reportSchemasPart('reportSchemas'),
   sandbox: sandboxPart('sandbox'),

@@ -39,7 +39,7 @@ function isSmall([, [plugin]]: [string, Plugin[]]): boolean {
 
 function pageOf({ class: name }: Plugin): string {
   return `${bareName(name)
-    .replace(/(?<=[a-z])(?=[A-Z])/g, '-')
+    .replace(/(?<=[a-z\d])(?=[A-Z])/g, '-')
     .toLowerCase()}.md`
 }
 

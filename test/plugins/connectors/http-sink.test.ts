@@ -283,7 +283,7 @@ describe('HttpSink', () => {
 
   it('starts no further request after a fatal status', async () => {
     const failed = Promise.withResolvers<void>()
-    const bodies: (string | undefined)[] = []
+    const bodies: TransportRequest['body'][] = []
     const send = async ({ body }: TransportRequest): Promise<TransportResponse> => {
       bodies.push(body)
       if (body === 'b1') await failed.promise

@@ -1,0 +1,71 @@
+import { DataError, type SinkRecord } from '../../../sdk/index.ts'
+
+export type FileNameSettings = {
+  /** The folder of all topics; '' for none. */
+  readonly folder: string
+  readonly folderDelimiter: string
+  readonly fileDelimiter: string
+  /** Digits of offsets in names. */
+  readonly offsetDigits: number
+  /** Whether the folder names the schema of the value, before or after the path. */
+  readonly schemaFolder: 'none' | 'prefix' | 'suffix'
+  /** Tags of each object; undefined: objects are not tagged. */
+  readonly tags: Readonly<Record<string, string>> | undefined
+}
+
+/** The limit of all object stores. */
+const KEY_BYTES_MAX = 1_024
+
+/** Names the objects of a topic partition, as the original does: `topics/orders/partition=0/orders+0+0000000042.json`. */
+export class FileNames {
+  readonly #settings: FileNameSettings
+
+  constructor(settings: FileNameSettings) {
+    this.#settings = settings
+  }
+
+  get hasTags(): boolean {
+    return this.#settings.tags !== undefined
+  }
+
+  /** The folder for a path, with the name of the schema if that is set. */
+  pathOf({ valueSchema }: SinkRecord, path: string): string {
+    const { schemaFolder, folderDelimiter } = this.#settings
+    if (schemaFolder === 'none') return path
+    const schema = `schema_name=${valueSchema?.name ?? 'null'}`
+    return schemaFolder === 'prefix' ? `${schema}${folderDelimiter}${path}` : `${path}${folderDelimiter}${schema}`
+  }
+
+  /** Throws a `DataError` if the key is too long. */
+  keyOf({ topic, origin }: SinkRecord, path: string, extension: string): string {
+    const { folder, folderDelimiter, fileDelimiter, offsetDigits } = this.#settings
+    const offset = String(origin.offset).padStart(offsetDigits, '0')
+    const file = [topic, origin.partition, offset].join(fileDelimiter) + extension
+    const key = [...(folder === '' ? [] : [folder]), topic, path, file].join(folderDelimiter)
+    if (Buffer.byteLength(key) > KEY_BYTES_MAX)
+      throw new DataError(`the key of the object has ${Buffer.byteLength(key)} bytes: the maximum is ${KEY_BYTES_MAX}`)
+    return key
+  }
+
+  /** The prefix of the keys of a topic. */
+  prefixOf(topic: string): string {
+    const { folder, folderDelimiter } = this.#settings
+    return [...(folder === '' ? [] : [folder]), topic, ''].join(folderDelimiter)
+  }
+
+  /** Whether the key is of a file of this topic partition. */
+  isOfPartition(key: string, topic: string, partition: number): boolean {
+    const { folderDelimiter, fileDelimiter } = this.#settings
+    const file = key.slice(key.lastIndexOf(folderDelimiter) + folderDelimiter.length)
+    return file.startsWith(`${topic}${fileDelimiter}${partition}${fileDelimiter}`)
+  }
+
+  tags(file: { readonly firstOffset: number; readonly lastOffset: number; readonly records: number }) {
+    return {
+      startOffset: String(file.firstOffset),
+      endOffset: String(file.lastOffset),
+      recordCount: String(file.records),
+      ...this.#settings.tags,
+    }
+  }
+}
