@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { argv } from 'node:process'
 import { rolldown } from 'rolldown'
@@ -34,11 +43,12 @@ const http = createRequire(import.meta.url)('node:http')
 export default http
 export const { Agent, IncomingMessage, METHODS, STATUS_CODES, Server, ServerResponse, createServer, get, request } = http
 `
+/** By its real path, as modules are named: `node_modules` may be a link. */
+const UNDICI_LIBRARY = join(realpathSync(join(ROOT, 'node_modules')), 'undici/lib')
 /**
  * What undici exports includes mocks, caches, `fetch` and WebSocket: two thirds of its memory. These are the names that the
  * code and its libraries import; `fetch` is imported by parts of the Kubernetes client that are not used.
  */
-const UNDICI_LIBRARY = join(ROOT, 'node_modules/undici/lib')
 const UNDICI = `
 Object.assign(require('${UNDICI_LIBRARY}/dispatcher/dispatcher.js').prototype, require('${UNDICI_LIBRARY}/api/index.js'))
 exports.Agent = require('${UNDICI_LIBRARY}/dispatcher/agent.js')

@@ -1,6 +1,8 @@
 // Prints the bill of materials of an installed Weir in CycloneDX format: `npm run -s sbom`. With `-- --java`, that of the
-// image with Java, which also contains the libraries of the Java host.
+// image with Java, which also contains the libraries of the Java host. With SOURCE_DATE_EPOCH, in seconds since 1970, that is
+// the time of the bill, and equal bills have equal serial numbers.
 import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -48,7 +50,25 @@ try {
 
 function print(bill) {
   const components = process.argv.includes('--java') ? [...bill.components, ...javaLibraries()] : bill.components
-  console.log(JSON.stringify({ ...bill, components }, null, 2))
+  const epoch = process.env.SOURCE_DATE_EPOCH
+  const printed = epoch === undefined ? { ...bill, components } : reproducible({ ...bill, components }, Number(epoch))
+  console.log(JSON.stringify(printed, null, 2))
+}
+
+/** npm writes the current time and a random serial number. */
+function reproducible(bill, epoch) {
+  const metadata = { ...bill.metadata, timestamp: new Date(epoch * 1_000).toISOString() }
+  const hash = createHash('sha256').update(JSON.stringify({ ...bill, metadata, serialNumber: '' }))
+  // Version 8 of RFC 9562, whose bits may be chosen freely.
+  const digits = hash.digest('hex')
+  const [a, b, c, d, e] = [
+    [0, 8],
+    [8, 12],
+    [13, 16],
+    [17, 20],
+    [20, 32],
+  ].map(([from, to]) => digits.slice(from, to))
+  return { ...bill, metadata, serialNumber: `urn:uuid:${a}-${b}-8${c}-a${d}-${e}` }
 }
 
 function javaLibraries() {

@@ -116,7 +116,15 @@ describe('names on pages', () => {
       'weir-registry.weir.svc',
       'offsets.retention.minutes',
     ],
-    ...['NAME.jar', 'NAME.zip', 'spec.groupId', 'preserve.source.fields', 'broker.db-wal', 'broker.db-shm'],
+    ...[
+      'NAME.jar',
+      'release.json',
+      'NAME.zip',
+      'spec.groupId',
+      'preserve.source.fields',
+      'broker.db-wal',
+      'broker.db-shm',
+    ],
   ])
   /** Keys of connectors of others, and file names, which test/docs.test.ts checks with their paths. */
   const isOfOthers = (name: string) =>
