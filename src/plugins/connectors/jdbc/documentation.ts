@@ -10,7 +10,8 @@ A database is what JDBC calls a catalog: tables are named \`DATABASE.TABLE\`, an
 
 The connection uses UTF-8 and UTC. A \`timestamp\` is an instant; a \`datetime\` is a local time of \`db.timezone\`. If \`timestamp.column.name\`
 has columns of both types, \`db.timezone\` must be UTC. To wait for open transactions, the account needs the privilege \`PROCESS\`; without it,
-a warning is logged once, and rows of transactions that end out of order may be missed: set \`timestamp.delay.interval.ms\`. Tables of engines
+a warning is logged once, and rows of transactions that end out of order may be missed: set \`timestamp.delay.interval.ms\`. Set it, too,
+if statements wait longer than 100 ms before they write, for the lock of a table for example: their rows then have an older timestamp. Tables of engines
 without transactions need neither. The rows of a query are read as the server sends them: it waits while records are written to Kafka.
 
 Options of \`connection.url\` with an effect: \`user\`, \`password\`, \`sslMode\` (DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY, and the

@@ -36,8 +36,6 @@ export type SourceSessionOptions = {
 export type SourceSession = AsyncDisposable & {
   /** Whether the session can still be used. */
   readonly isOpen: boolean
-  /** Time after which an open transaction is certainly among `openTransactions`. */
-  readonly visibleAfterMs: number
   /** Returns the tables that the account can see, without those of the server itself, sorted by name. */
   listTables(choice: TableCriteria): Promise<readonly TableName[]>
   /** Returns the columns of a table; none if it does not exist. `operation` completes "could not …" in error messages. */

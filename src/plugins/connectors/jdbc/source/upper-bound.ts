@@ -1,10 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { TaskLog } from '../../../../sdk/index.ts'
 import { type Quote, quotedTable } from '../identifier.ts'
+import { pause } from '../pause.ts'
 import type { TableQuery, UpperBound } from './select-statement.ts'
 import type { SourceSession } from './source-database.ts'
 
 const POLL_INTERVAL_MS = 20
+/**
+ * Margin between the time that a statement takes from the server's clock, and its transaction being in the list of open ones. A statement
+ * that waits longer, for the lock of a table for example, needs `timestamp.delay.interval.ms`.
+ */
+const VISIBLE_AFTER_MS = 100
 
 type WaitContext = {
   readonly session: SourceSession
@@ -20,8 +25,8 @@ export type VisibilityOptions = { readonly delayMs: number; readonly transaction
  *
  * Timestamps and ids are assigned before a transaction commits, so rows do not become visible in the order of these
  * columns. Every row below the bound was written by a transaction that began before the bound was taken: after all
- * transactions that were open then have ended, every row below the bound is visible. `patience` holds the transactions
- * whose wait has timed out; they are not waited for again.
+ * transactions that were open then have ended, every row below the bound is visible. `timedOut` holds the transactions
+ * whose wait has timed out; they are not waited for again. A task that is being stopped reads nothing, because it may not have waited.
  */
 export async function findUpperBound(
   context: WaitContext,
@@ -32,7 +37,7 @@ export async function findUpperBound(
   const upperBound = await readUpperBound(context.session, tableQuery, visibility)
   if (upperBound !== 'nothing' && visibility.transactionsWaitMs > 0)
     await waitForOpenTransactions(context, visibility.transactionsWaitMs, timedOut)
-  return upperBound
+  return context.signal.aborted ? 'nothing' : upperBound
 }
 
 async function readUpperBound(
@@ -42,7 +47,7 @@ async function readUpperBound(
 ): Promise<UpperBound | 'nothing'> {
   const { delayMs, transactionsWaitMs, quote } = visibility
   if (tableQuery.timestampColumns.length > 0) {
-    const backMs = delayMs + (transactionsWaitMs > 0 ? session.visibleAfterMs : 0)
+    const backMs = delayMs + (transactionsWaitMs > 0 ? VISIBLE_AFTER_MS : 0)
     return { beforeMicros: (await session.readClock()) - backMs * 1000 }
   }
   const { incrementingColumn, from } = tableQuery
@@ -70,7 +75,7 @@ async function waitForOpenTransactions(
       )
       return
     }
-    await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => undefined)
+    await pause(POLL_INTERVAL_MS, signal)
     waiting = waiting.intersection(await session.openTransactions())
   }
 }

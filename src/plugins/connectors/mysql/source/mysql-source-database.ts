@@ -22,12 +22,6 @@ import { OpenTransactions } from './open-transactions.ts'
 import { toMysqlResultColumn } from './result-columns.ts'
 import { selectMysqlRowsAfter } from './select-mysql-rows-after.ts'
 
-/**
- * Margin for the time between the start of a statement, which `now()` returns, and the start of its transaction, for a server under
- * load.
- */
-const VISIBLE_AFTER_MS = 100
-
 /** The values of `table_type` in the catalog, by the types of JDBC. */
 const TABLE_KINDS: Readonly<Record<string, readonly string[]>> = {
   TABLE: ['BASE TABLE', 'SYSTEM VERSIONED'],
@@ -58,7 +52,6 @@ async function openSession(url: MysqlUrl, options: SourceSessionOptions): Promis
 }
 
 class MysqlSourceSession implements SourceSession {
-  readonly visibleAfterMs = VISIBLE_AFTER_MS
   readonly #session: MysqlSession
   readonly #url: MysqlUrl
   readonly #transactions: OpenTransactions

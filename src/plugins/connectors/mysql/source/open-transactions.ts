@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { TaskLog } from '../../../../sdk/index.ts'
 import { DatabaseError } from '../../jdbc/database-error.ts'
+import { pause } from '../../jdbc/pause.ts'
 import type { MysqlSession } from '../session.ts'
 
 /**
@@ -29,13 +29,13 @@ export class OpenTransactions {
     this.#signal = signal
   }
 
-  /** Returns ids that are never reused. None if the account may not see them. */
+  /** Returns ids that are never reused. None if the account may not see them, or when the task is being stopped. */
   async read(): Promise<ReadonlySet<string>> {
-    for (let attempt = 0; attempt < ATTEMPTS_MAX && !this.#isDenied && !this.#signal.aborted; attempt += 1) {
+    for (let attempt = 1; !this.#isDenied && !this.#signal.aborted; attempt++) {
       const found = await this.#readCopy()
       if (found !== undefined) return found
-      const delayMs = randomInt(DELAY_MS.min, DELAY_MS.max)
-      await sleep(delayMs, undefined, { signal: this.#signal }).catch(() => undefined)
+      if (attempt === ATTEMPTS_MAX) throw outdatedCopy()
+      await pause(randomInt(DELAY_MS.min, DELAY_MS.max), this.#signal)
     }
     return new Set()
   }
@@ -66,4 +66,9 @@ export class OpenTransactions {
       return new Set()
     }
   }
+}
+
+function outdatedCopy(): DatabaseError {
+  const reason = `the server returned an old list ${ATTEMPTS_MAX} times, because something else reads innodb_trx all the time`
+  return new DatabaseError(`could not list open transactions: ${reason}`, { isTransient: true })
 }

@@ -20,12 +20,6 @@ import { describeSelect } from './column-types.ts'
 import { selectRowsAfter } from './select-rows-after.ts'
 import { listTables, readColumns, TABLE_TYPES } from './table-catalog.ts'
 
-/**
- * Delay after which a transaction is certainly visible in `pg_locks`. The start time of a transaction precedes its
- * visibility to other sessions; this is a margin for a server under load.
- */
-const VISIBLE_AFTER_MS = 100
-
 /** Advisory lock held by every read-only session of a source. Other sources need not wait for such a session. */
 const READER_LOCK = [0x77656972, 1] as const
 
@@ -64,7 +58,6 @@ async function openSession(url: ConnectionUrl, options: SourceSessionOptions): P
 }
 
 class PostgresSourceSession implements SourceSession {
-  readonly visibleAfterMs = VISIBLE_AFTER_MS
   readonly #session: Session
 
   constructor(session: Session) {
