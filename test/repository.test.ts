@@ -90,7 +90,7 @@ describe('workflows', () => {
     expect(keeping.map(({ name }) => name)).toEqual(['.github/workflows/dependencies.yml update'])
   })
 
-  it('end after a limited time, and use the tested version of Node.js', () => {
+  it('limit the time of each job, and use the tested version of Node.js', () => {
     expect(jobs.filter(({ job }) => job.uses === undefined && job['timeout-minutes'] === undefined)).toEqual([])
     const [version] = SUPPORTED_VERSIONS.node.tested
     const images = jobs.flatMap(({ job: { container } }) => container?.image ?? [])

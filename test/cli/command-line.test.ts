@@ -105,7 +105,7 @@ describe('wrong usage', () => {
     for (const { name } of usage.options.filter(({ placeholder }) => placeholder !== undefined))
       expect(await weir(...commandLine(usage, sampleOf), `--${name}`), name).toMatchObject({
         code: 2,
-        // Another usage of the command may have the option.
+        // The option may belong to another form of the command, which has other arguments.
         stderr: expect.stringMatching(new RegExp(`(?:^weir: --${name} needs a value: |unknown option --${name}; )`)),
       })
   })

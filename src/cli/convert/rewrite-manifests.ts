@@ -63,7 +63,7 @@ function withReplacements(
 
 type FoundResource = { readonly path: DocumentPath; readonly apiVersion: string }
 
-/** The resources of Weir in a document: itself, and the items of a list. */
+/** The manifests of Weir in a YAML document: the document itself, and the items of a `List`. */
 function resourcesIn({ value }: YamlDocument): readonly FoundResource[] {
   const items = (value as { readonly items?: unknown } | null | undefined)?.items
   const places = [[], ...(Array.isArray(items) ? items.map((_, at) => ['items', at]) : [])]

@@ -41,7 +41,7 @@ export class AvroFileWriter {
     this.#readyBytes = header.length
   }
 
-  /** Throws a `DataError` for a value that does not fit; the file is then as before. */
+  /** Throws a `DataError` for a value that does not fit, and adds nothing of it. */
   add(value: unknown): void {
     if (this.#block.length >= BLOCK_BYTES) this.#endBlock()
     this.#lastStart = this.#block.length
@@ -54,7 +54,7 @@ export class AvroFileWriter {
     this.#values += 1
   }
 
-  /** Removes the value that was added last. Not for a value before it. */
+  /** Removes the value that was added last. Can be called once after each `add`. */
   removeLast(): void {
     this.#block.truncate(this.#lastStart)
     this.#values -= 1

@@ -19,7 +19,7 @@ const cases = scalarCases().map((one, index) => ({ ...one, java: golden[index] a
 const classes = [...new Set(cases.map((one) => one.class))]
 
 describe('the scalar converters compared with Kafka Connect', () => {
-  it('have a recorded result for every case', () => {
+  it('have a result of the original for every case', () => {
     expect(golden).toHaveLength(cases.length)
   })
 

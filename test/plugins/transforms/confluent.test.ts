@@ -70,7 +70,7 @@ describe("Confluent's Filter", () => {
     expect(byKey(record)).toBe(record)
   })
 
-  it('is not the Filter of Kafka, which drops each record', () => {
+  it('leaves the Filter of Kafka as it is: it drops every record', () => {
     expect(transformNamed('org.apache.kafka.connect.transforms.Filter', {})(RECORD)).toBeNull()
   })
 

@@ -17,7 +17,7 @@ const cases = debeziumCases().map((one, index) => ({ ...one, java: golden[index]
 const classes = [...new Set(cases.map((one) => one.class))]
 
 describe('the Debezium transforms compared with the originals', () => {
-  it('have a recorded result for every case', () => {
+  it('have a result of the original for every case', () => {
     expect(golden).toHaveLength(cases.length)
   })
 

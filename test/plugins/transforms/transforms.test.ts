@@ -18,7 +18,7 @@ const cases = allCases().map((one, index) => ({ ...one, java: golden[index] as O
 const classes = [...new Set(cases.map((one) => one.class))]
 
 describe('the transforms and predicates compared with Kafka Connect', () => {
-  it('have a recorded result for every case', () => {
+  it('have a result of the original for every case', () => {
     expect(golden).toHaveLength(cases.length)
     expect(cases.length).toBeGreaterThan(1_000)
   })

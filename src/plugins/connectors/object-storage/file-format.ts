@@ -3,10 +3,10 @@ import type { ToAvroOptions } from '../../../java-compat/avro/to-avro.ts'
 import { type JsonWriter, jsonWriter, plainJson } from '../../../java-compat/json/connect-json-writer.ts'
 import { DataError, type Schema, valueLabel } from '../../../sdk/index.ts'
 
-/** Encodes the values of one file. Methods that add throw a `DataError` for a value that does not fit; the file is then as before. */
+/** Encodes the values of one file. Methods that add throw a `DataError` for a value that does not fit, and add nothing of it. */
 export type FileEncoder = {
   add(value: unknown, schema: Schema | null): void
-  /** Removes the value that was added last. */
+  /** Removes the value that was added last. Can be called once after each `add`. */
   removeLast(): void
   /** About how many bytes were not taken. */
   readonly length: number

@@ -72,7 +72,7 @@ export class FileSet implements SetProgress {
 
   /**
    * Adds a record to its files. Resolves later only if a file has enough bytes to be uploaded. Throws a `DataError` for a record that
-   * cannot be stored; the set is then as before.
+   * cannot be stored, of which the files then contain nothing.
    */
   add(record: SinkRecord, path: string, timestampMs: number | undefined): Promise<void> | undefined {
     const key = groupKey(record.topic, path)

@@ -3,7 +3,7 @@ import { plainJson } from '../../../java-compat/json/connect-json-writer.ts'
 import { array, DataError, type Schema, type SinkRecord, STRING, struct } from '../../../sdk/index.ts'
 import type { FileFormat } from './file-format.ts'
 
-/** What is stored of each record in a file of its own: its value, its key or its headers. */
+/** A part of each record, its value, key or headers, which is stored in files that contain nothing else. */
 export type RecordPart = {
   /** Precedes the extension of the format. */
   readonly extension: string

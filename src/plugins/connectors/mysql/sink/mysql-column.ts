@@ -9,6 +9,7 @@ import {
   type Schema,
   valueLabel,
 } from '../../../../sdk/index.ts'
+import { epochMicros, rejectValue } from '../../jdbc/sink/field-value.ts'
 import type { ColumnForm, SinkColumn } from '../../jdbc/sink/sink-column.ts'
 import type { EpochUnit, FieldOfColumn, FormOptions } from '../../jdbc/sink/sink-database.ts'
 import { type TimeZone, UTC } from '../../jdbc/time-zone.ts'
@@ -103,12 +104,7 @@ function plainWriter(schema: Schema, type: string): LiteralWriter {
 
 /** Writes microseconds or nanoseconds since 1970, given as a number or as decimal digits. */
 function epochWriter(unit: EpochUnit, type: string, zone: TimeZone): LiteralWriter {
-  return (value) => {
-    const text = String(value)
-    if (!/^-?\d+$/.test(text)) throw new DataError(`${valueLabel(value)} is not a number of ${unit} since 1970`)
-    const micros = Number(unit === 'nanoseconds' ? BigInt(text) / 1000n : BigInt(text))
-    return quoted(microsText(micros, zoneOf(type, zone)))
-  }
+  return (value) => quoted(microsText(epochMicros(value, unit), zoneOf(type, zone)))
 }
 
 /** The session is in UTC, so that the server converts a `timestamp` from UTC. The other types are local times. */
@@ -163,8 +159,4 @@ function quoted(text: string): string {
 function msOf(value: unknown): number {
   const ms = value instanceof Date ? value.getTime() : rejectValue(value, 'a date or timestamp')
   return Number.isNaN(ms) ? rejectValue(value, 'a date or timestamp') : ms
-}
-
-function rejectValue(value: unknown, wanted: string): never {
-  throw new DataError(`expected ${wanted}, got ${valueLabel(value)}`)
 }

@@ -7,10 +7,10 @@ import {
   isInteger,
   LOGICAL,
   type Schema,
-  valueLabel,
 } from '../../../../sdk/index.ts'
+import { epochMicros, rejectValue } from '../../jdbc/sink/field-value.ts'
 import type { CellWriter } from '../../jdbc/sink/sink-column.ts'
-import type { FormOptions } from '../../jdbc/sink/sink-database.ts'
+import type { EpochUnit, FormOptions } from '../../jdbc/sink/sink-database.ts'
 import { textFromDate, textFromMicros, textFromMs, textFromTime } from '../../jdbc/time-text.ts'
 import { type TimeZone, UTC } from '../../jdbc/time-zone.ts'
 import { textFromItems } from '../array-text.ts'
@@ -28,13 +28,8 @@ export function cellWriter(schema: Schema, options: FormOptions): CellWriter {
 }
 
 /** Returns a writer for microseconds or nanoseconds since 1970, given as a number or as decimal digits. */
-export function epochWriter(unit: 'microseconds' | 'nanoseconds', zone: TimeZone): CellWriter {
-  return (value) => {
-    if (value === null || value === undefined) return null
-    const text = String(value)
-    if (!/^-?\d+$/.test(text)) throw new DataError(`${valueLabel(value)} is not a number of ${unit} since 1970`)
-    return textFromMicros(Number(unit === 'nanoseconds' ? BigInt(text) / 1000n : BigInt(text)), zone)
-  }
+export function epochWriter(unit: EpochUnit, zone: TimeZone): CellWriter {
+  return (value) => (value === null || value === undefined ? null : textFromMicros(epochMicros(value, unit), zone))
 }
 
 function writerOf(schema: Schema, options: FormOptions): (value: unknown) => string {
@@ -111,10 +106,6 @@ function listOf(value: unknown): readonly unknown[] {
 
 function dateOf(value: unknown): Date {
   return value instanceof Date ? value : rejectValue(value, 'a date or timestamp')
-}
-
-function rejectValue(value: unknown, wanted: string): never {
-  throw new DataError(`expected ${wanted}, got ${valueLabel(value)}`)
 }
 
 /** Returns the type of a column created for this schema, as the JDBC connector chooses it. */
