@@ -51,7 +51,7 @@ function Kind({ items }: { readonly items: readonly AttentionItem[] }) {
 }
 
 function Items({ items }: { readonly items: readonly AttentionItem[] }) {
-  return html`<ul>${items.map(
+  return html`<ul class="attention-items">${items.map(
     ({ title, reason, path, filters }) => html`<li key=${`${title} ${filters['runtime']}`}>
       <a href=${hrefOf(path, filters)}>${title}</a> <span class="reason">${reason}</span>
     </li>`,
