@@ -1,6 +1,7 @@
 import { messageOf } from '../../src/common/errors.ts'
 import { SeededRandom } from '../support/seeded-random.ts'
 import { currentProcess } from './current-process.ts'
+import { type Failure, summarize } from './failure.ts'
 import { recordRealOperations } from './real-operations.ts'
 import { Simulation } from './simulation.ts'
 import { printTimeline, type Timeline } from './timeline.ts'
@@ -12,11 +13,8 @@ export type History = {
   readonly steps: readonly Step[]
   readonly events: number
   readonly timeline: Timeline
-  /** What went wrong: a broken promise, or an error that no program caught. */
   readonly failure?: Failure
 }
-
-export type Failure = { readonly kind: 'violation' | 'error'; readonly message: string }
 
 /** The steps of a seed. */
 export function planOf(world: World, seed: number): readonly Step[] {
@@ -52,11 +50,18 @@ function prepare(): void {
   })
 }
 
+type Shrunk = {
+  readonly shortest: History
+  /** Other failures that parts of the steps led to. */
+  readonly others: ReadonlySet<string>
+}
+
 /**
  * Removes steps as long as the history still fails in the same way, and returns the shortest that was found: first halves, then quarters, down
  * to single steps (delta debugging). It ends after a number of events, because those that do not settle have many.
  */
-export async function shrink(world: World, failed: History, eventsMax = 2_000_000): Promise<History> {
+async function shrink(world: World, failed: History, failure: Failure, eventsMax = 2_000_000): Promise<Shrunk> {
+  const others = new Set<string>()
   let shortest = failed
   let events = 0
   for (let parts = 2; shortest.steps.length > 0 && events < eventsMax; ) {
@@ -66,7 +71,9 @@ export async function shrink(world: World, failed: History, eventsMax = 2_000_00
       const rest = shortest.steps.filter((_, at) => at < from || at >= from + size)
       const history = await runHistory(world, failed.seed, rest)
       events += history.events
-      if (history.failure?.kind === failed.failure?.kind) found = history
+      if (history.failure === undefined) continue
+      if (summarize(history.failure) === summarize(failure)) found = history
+      else others.add(`seed ${failed.seed} with ${rest.length} steps: ${summarize(history.failure)}`)
     }
     if (found) {
       shortest = found
@@ -74,7 +81,7 @@ export async function shrink(world: World, failed: History, eventsMax = 2_000_00
     } else if (size === 1) break
     else parts = Math.min(shortest.steps.length, parts * 2)
   }
-  return shortest
+  return { shortest, others }
 }
 
 export type Explanation = {
@@ -90,11 +97,14 @@ export type Explanation = {
 export async function explainHistory(world: World, seed: number): Promise<Explanation> {
   const first = await runHistory(world, seed)
   const { result: second, operations } = await recordRealOperations(() => runHistory(world, seed))
-  const shortest = first.failure ? await shrink(world, first) : first
+  const { shortest, others } = first.failure
+    ? await shrink(world, first, first.failure)
+    : { shortest: first, others: [] }
   const { steps, failure, events, timeline } = shortest
   const text = [
     `${world.name} seed ${seed}, shortened from ${first.steps.length} to ${steps.length} steps and ${events} events:`,
     ...steps.map((step) => `  ${JSON.stringify(step)}`),
+    ...[...others].map((other) => `another failure while it was shortened: ${other}`),
     printTimeline(timeline),
     failure === undefined ? 'no violation' : `${failure.kind}: ${failure.message}`,
   ].join('\n')

@@ -3,13 +3,13 @@ import { parseArgs } from 'node:util'
 import { CompletedSeeds } from './completed-seeds.ts'
 import { HistoryProcess, type HistorySource, type Outcome } from './history-process.ts'
 import { MUTATIONS } from './mutations.ts'
-import { recordMutation } from './recorded-mutation.ts'
+import { foundFile, mutationFile, recordHistory } from './recorded-history.ts'
 import { explainFailure, runHistories } from './run-histories.ts'
 import { printTimeline } from './timeline.ts'
 import { WORLDS } from './worlds/worlds.ts'
 
 const USAGE =
-  'npm run simulate -- [--world NAME]... [--seed N | --seeds FROM..TO] [--minutes M] [--timeline] [--mutation NAME [--record]] [--processes N]'
+  'npm run simulate -- [--world NAME]... [--seed N | --seeds FROM..TO] [--minutes M] [--timeline] [--mutation NAME] [--record] [--processes N]'
 
 /** `npm run simulate`: histories of the programs in simulated machine rooms, from seeds. */
 const { values } = parseArgs({
@@ -81,7 +81,10 @@ async function simulate(source: HistorySource): Promise<void> {
   for (const failure of explained) {
     const explanation = await explainFailure(source, failure)
     console.log(explanation)
-    if (values.record && mutation) recordMutation(mutation, explanation)
+    if (values.record) {
+      const file = mutation ? mutationFile(mutation) : foundFile(world, failure.seed)
+      recordHistory(file, mutation?.fault ?? 'Not explained yet.', explanation)
+    }
   }
   console.log(summaryOf(world, totals, failures))
   if (values.seeds !== undefined && seeds.next <= last)

@@ -1,8 +1,9 @@
+import { basename } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Failure } from './history.ts'
+import { summarize } from './failure.ts'
 import { HistoryProcess, type HistorySource, type Outcome } from './history-process.ts'
 import { MUTATIONS } from './mutations.ts'
-import { readRecordedMutation } from './recorded-mutation.ts'
+import { foundFiles, mutationFile, readRecordedHistory } from './recorded-history.ts'
 import { explainFailure, runHistories } from './run-histories.ts'
 import type { Step } from './world.ts'
 import { WORLDS } from './worlds/worlds.ts'
@@ -40,14 +41,23 @@ describe.each(Object.keys(WORLDS))('histories of the world %s', { tags: ['slow']
 describe('a fault made by hand', { tags: ['slow'] }, () => {
   it.each(MUTATIONS)('is found: $name', async (mutation) => {
     const source = { world: mutation.world, mutation }
-    const { steps, violation } = readRecordedMutation(mutation)
+    const recorded = readRecordedHistory(mutationFile(mutation))
+    expect(recorded).toMatchObject({ world: mutation.world, seed: mutation.seed })
+    const { steps, violation } = recorded
     const { failure } = await replay(source, mutation.seed, steps)
-    if (failure) expect(withoutNumbers(failure)).toBe(withoutNumbers({ kind: 'violation', message: violation }))
+    if (failure) expect(summarize(failure)).toBe(summarize({ kind: 'violation', message: violation }))
     // The programs have changed since, so that this history is another one.
     else {
       const histories = await untilFailure(source, [mutation.seed, ...seeds(1, MUTATION_SEEDS)])
       expect(histories.find((history) => history.failure)?.failure?.kind).toBe('violation')
     }
+  })
+})
+
+describe('a history that broke a promise', { tags: ['slow'] }, () => {
+  it.each(foundFiles().map((file) => [basename(file), file]))('keeps it now: %s', async (_, file) => {
+    const { world, seed, steps } = readRecordedHistory(file)
+    expect((await replay({ world }, seed, steps)).failure).toBeUndefined()
   })
 })
 
@@ -58,11 +68,6 @@ async function replay(source: HistorySource, seed: number, steps: readonly Step[
   } finally {
     await child.stop()
   }
-}
-
-/** The first line, because others show where the code is. */
-function withoutNumbers({ kind, message }: Failure): string {
-  return `${kind}: ${message.split('\n', 1)[0]!.replaceAll(/\d+/g, '#')}`
 }
 
 async function untilFailure(source: HistorySource, among: Iterable<number>): Promise<readonly Outcome[]> {

@@ -39,7 +39,8 @@ export class PartitionQueue implements TopicPartition {
   readonly topic: string
   readonly partition: number
   readonly retries: ProducerBatch[] = []
-  inFlight = 0
+  /** Batches that were sent and have no response. */
+  readonly inFlight = new Set<ProducerBatch>()
   /** Set when a batch failed: no new batch is sent until all batches in flight have returned. */
   isBlocked = false
   nextSequence = 0
@@ -76,20 +77,26 @@ export class PartitionQueue implements TopicPartition {
   }
 
   get isEmpty(): boolean {
-    return !this.hasEntries && this.retries.length === 0 && this.inFlight === 0
+    return !this.hasEntries && this.retries.length === 0 && this.inFlight.size === 0
   }
 
   /** Whether a batch may be sent now. */
   get isReady(): boolean {
     if (this.isBlocked) return false
     if (this.retries.length > 0 || !this.isKnown)
-      return this.inFlight === 0 && (this.retries.length > 0 || this.hasEntries)
+      return this.inFlight.size === 0 && (this.retries.length > 0 || this.hasEntries)
     return this.hasEntries
   }
 
   /** If a batch was not stored, neither were those after it: the first batch decides. */
   get hasUncertainBatch(): boolean {
     return this.retries[0]?.mayBeStored === true
+  }
+
+  /** Whether a batch before this one is not stored yet. Until it is, the broker rejects this one. */
+  hasEarlier({ baseSequence }: ProducerBatch): boolean {
+    const isEarlier = (other: ProducerBatch) => compareSequences(other.baseSequence, baseSequence) < 0
+    return this.retries.some(isEarlier) || this.inFlight.values().some(isEarlier)
   }
 
   /** Removes the next records that fit into `bytesMax`, at least one. */

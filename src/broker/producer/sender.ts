@@ -170,7 +170,7 @@ export class Sender {
       if (size > REQUEST_BYTES_MAX) break
       const batch = this.#next(queue)
       size += batch.size
-      queue.inFlight += 1
+      queue.inFlight.add(batch)
       ready.push({ queue, batch })
     }
     this.#inFlightOf.set(node, (this.#inFlightOf.get(node) ?? 0) + 1)
@@ -217,7 +217,7 @@ export class Sender {
     this.#inFlightOf.set(node, (this.#inFlightOf.get(node) ?? 1) - 1)
     const byKey = new Map(results.map((result) => [topicPartitionKey(result), result]))
     for (const { queue, batch } of batches) {
-      queue.inFlight -= 1
+      queue.inFlight.delete(batch)
       this.#settle(queue, batch, byKey.get(topicPartitionKey(queue)), failure)
     }
     this.pump()
@@ -234,7 +234,7 @@ export class Sender {
       })
       this.#parts.freed(batch.size)
     } else this.#handleRejection(queue, batch, produceError(queue, result, failure), result?.rejectedRecords)
-    if (queue.inFlight > 0) return
+    if (queue.inFlight.size > 0) return
     if (queue.isBlocked) this.#retryLater(queue)
     else this.#deactivateIfEmpty(queue)
   }
@@ -259,8 +259,8 @@ export class Sender {
       queue.retries.push(batch)
       return
     }
-    // After a batch that is retried, a sequence gap is expected.
-    const follows = queue.isBlocked && error.code === 'sequence_lost'
+    // A former leader may have rejected an earlier batch, whose response arrives later.
+    const follows = error.code === 'sequence_lost' && queue.hasEarlier(batch)
     if ((error.retriable || follows) && !tooLate) {
       queue.isBlocked = true
       queue.retries.push({ ...batch, mayBeStored: error.retriable })
