@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { openBroker } from '../../../src/broker/open-broker.ts'
 import { createWorkerClient } from '../../../src/clients/worker-client.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
@@ -12,90 +12,121 @@ import { until } from '../../support/until.ts'
 import { startWorkerProcess } from '../../support/worker-process.ts'
 
 const WAIT = { everyMs: 100, timeoutMs: 120_000 }
-const KILLS = Number(process.env['WEIR_S3_KILLS'] ?? 4)
+const KILLS = Number(process.env['WEIR_S3_KILLS'] ?? 3)
 const PARTITIONS = 2
 /** Records of each partition, followed by a late one, which completes files by the time of records. */
-const RECORDS = 8_000
-const FOLDERS = 100
+const RECORDS = 600 * (KILLS + 1)
+const FOLDERS = 40
 const START_MS = Date.UTC(2026, 0, 1)
 const DAY_MS = 86_400_000
+/** Values for objects that are uploaded in parts: those of one object, and of one that stays open with a part. */
+const LARGE = {
+  bytes: 500_000,
+  stored: 16,
+  storedKey: 'large/large/partition=0/large+0+0000000000.bin',
+  open: 12,
+  openKey: 'large/large/partition=0/large+0+0000000016.bin',
+}
+
+const BY_FIELD = { 'partitioner.class': 'field', 'partition.field.name': 'folder' }
+const BY_SECOND = {
+  'partitioner.class': 'io.confluent.connect.storage.partitioner.TimeBasedPartitioner',
+  'path.format': "'second'=ss",
+  'partition.duration.ms': '1000',
+  locale: 'en-US',
+  timezone: 'UTC',
+}
 
 /** Each way of completing files, with the folders of the records. */
 const MODES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'flush.size': { 'flush.size': '400', 'partitioner.class': 'field', 'partition.field.name': 'folder' },
-  'rotate.interval.ms': {
+  'flush-size': { ...BY_FIELD, 'flush.size': '400' },
+  'rotate-interval': {
+    ...BY_SECOND,
     'rotate.interval.ms': '400',
-    'partitioner.class': 'io.confluent.connect.storage.partitioner.TimeBasedPartitioner',
-    'path.format': "'second'=ss",
-    'partition.duration.ms': '1000',
-    locale: 'en-US',
-    timezone: 'UTC',
     'timestamp.extractor': 'RecordField',
     'timestamp.field': 'at',
   },
-  'rotate.schedule.interval.ms': {
-    'rotate.schedule.interval.ms': '150',
-    timezone: 'Europe/Berlin',
-    'partitioner.class': 'field',
-    'partition.field.name': 'folder',
-  },
-  'rotate.schedule.interval.ms with folders by the clock': {
-    'rotate.schedule.interval.ms': '400',
-    'partitioner.class': 'io.confluent.connect.storage.partitioner.TimeBasedPartitioner',
-    'path.format': "'second'=ss",
-    'partition.duration.ms': '1000',
-    locale: 'en-US',
-    timezone: 'UTC',
+  'rotate-schedule': { ...BY_FIELD, 'rotate.schedule.interval.ms': '150', timezone: 'Europe/Berlin' },
+  'rotate-schedule-with-folders-by-the-clock': {
+    ...BY_SECOND,
+    'rotate.schedule.interval.ms': '20',
+    'consumer.override.max.poll.records': '10',
   },
 }
 
 const versitygw = await real('versitygw')
 
 describeOn([versitygw], 'the S3 sink in a worker', () => {
-  describe.each(Object.keys(MODES))('with %s', (mode) => {
-    it('stores each record exactly once although the worker is killed, and leaves no incomplete upload', {
-      timeout: 120_000 + KILLS * 30_000,
-    }, async () => {
-      const server = await startS3Server(versitygw.address)
-      const data = partDirectory('data')
-      const topic = 'orders'
-      await produce(data, topic)
-      const start = () =>
-        startWorkerProcess({
-          log: ['--data', data],
-          groupId: 's3',
-          settings: { 'offset.flush.interval.ms': '300' },
-        })
-      let worker = await start()
-      onTestFinished(() => worker.kill())
-      await createWorkerClient({ url: worker.url, timeoutMs: 60_000 }).create('lake', {
-        'connector.class': 'io.confluent.connect.s3.S3SinkConnector',
-        topics: topic,
-        ...server.keys,
-        'storage.class': 'io.confluent.connect.s3.storage.S3Storage',
+  it('stores each record exactly once with each way of completing files although the worker is killed, and leaves no incomplete upload', {
+    timeout: 120_000 + KILLS * 30_000,
+  }, async () => {
+    const server = await startS3Server(versitygw.address)
+    const data = partDirectory('data')
+    await produce(data)
+    const start = () =>
+      startWorkerProcess({ log: ['--data', data], groupId: 's3', settings: { 'offset.flush.interval.ms': '300' } })
+    let worker = await start()
+    onTestFinished(() => worker.kill())
+    const client = createWorkerClient({ url: worker.url, timeoutMs: 60_000 })
+    const base = {
+      'connector.class': 'io.confluent.connect.s3.S3SinkConnector',
+      ...server.keys,
+      'storage.class': 'io.confluent.connect.s3.storage.S3Storage',
+      'key.converter': 'org.apache.kafka.connect.storage.StringConverter',
+    }
+    await client.create('large', {
+      ...base,
+      topics: 'large',
+      'topics.dir': 'large',
+      'format.class': 'io.confluent.connect.s3.format.bytearray.ByteArrayFormat',
+      'format.bytearray.separator': '',
+      'value.converter': 'org.apache.kafka.connect.converters.ByteArrayConverter',
+      'flush.size': `${LARGE.stored}`,
+      's3.part.size': `${5 * 1024 * 1024}`,
+    })
+    for (const [mode, keys] of Object.entries(MODES))
+      await client.create(mode, {
+        ...base,
+        topics: 'orders',
+        'topics.dir': mode,
         'format.class': 'io.confluent.connect.s3.format.json.JsonFormat',
         'flush.size': '1000000',
         's3.compression.type': 'gzip',
         'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
         'value.converter.schemas.enable': 'false',
-        'key.converter': 'org.apache.kafka.connect.storage.StringConverter',
-        'consumer.override.max.poll.records': '250',
-        ...MODES[mode],
+        'consumer.override.max.poll.records': '100',
+        ...keys,
       })
-      const random = delays(SEED)
-      for (let kill = 0; kill < KILLS; kill++) {
-        const before = server.objects().size
-        await until('another file', WAIT, () => server.objects().size > before || isComplete(server))
-        await sleep(random())
-        await worker.kill()
-        worker = await start()
-      }
-      await until('all records', WAIT, () => isComplete(server))
-      await worker.stop()
-      const stored = numbersIn(server).toSorted((a, b) => a - b)
-      const expected = Array.from({ length: PARTITIONS * RECORDS }, (_, number) => number)
-      expect(stored).toEqual(expected)
-    })
+    const random = delays(SEED)
+    const readNumbers = numberReader(server)
+    const isComplete = () =>
+      Object.keys(MODES).every((mode) => new Set(readNumbers(mode)).size === PARTITIONS * RECORDS)
+    let uploads: readonly string[] = []
+    const largeUploads = async () =>
+      (await server.incompleteUploads()).filter((upload) => upload.startsWith(LARGE.openKey))
+    const hasNewUpload = async () => (await largeUploads()).some((upload) => !uploads.includes(upload))
+    for (let kill = 0; kill < KILLS; kill++) {
+      const before = server.objectKeys().length
+      await until('another file', WAIT, () => server.objectKeys().length > before || isComplete())
+      await until('another upload', WAIT, hasNewUpload)
+      await sleep(random())
+      await worker.kill()
+      uploads = await largeUploads()
+      expect(uploads).not.toEqual([])
+      worker = await start()
+    }
+    await until('all records', WAIT, isComplete)
+    await until('another upload', WAIT, hasNewUpload)
+    await worker.stop()
+    expect(await server.incompleteUploads()).toEqual([])
+    const expected = Array.from({ length: PARTITIONS * RECORDS }, (_, number) => number)
+    for (const mode of Object.keys(MODES))
+      expect(
+        numberReader(server)(mode).toSorted((a, b) => a - b),
+        mode,
+      ).toEqual(expected)
+    expect(server.objectKeys().filter((key) => key.startsWith('large/'))).toEqual([LARGE.storedKey])
+    expect(server.object(LARGE.storedKey).equals(Buffer.concat(largeValues().slice(0, LARGE.stored)))).toBe(true)
   })
 })
 
@@ -108,9 +139,10 @@ function delays(seed: number): () => number {
   }
 }
 
-async function produce(data: string, topic: string): Promise<void> {
+async function produce(data: string): Promise<void> {
   const broker = await openBroker({ kind: 'embedded', directory: data }, { logger: silentLogger() })
-  await broker.topics.create({ name: topic, partitions: PARTITIONS, replicationFactor: 1 })
+  await broker.topics.create({ name: 'orders', partitions: PARTITIONS, replicationFactor: 1 })
+  await broker.topics.create({ name: 'large', partitions: 1, replicationFactor: 1 })
   const producer = await broker.producer()
   for (let partition = 0; partition < PARTITIONS; partition++) {
     const records = Array.from({ length: RECORDS }, (_, at) => ({
@@ -119,22 +151,37 @@ async function produce(data: string, topic: string): Promise<void> {
       at: START_MS + at * 5,
     }))
     const late = { number: -1 - partition, folder: 'late', at: START_MS + DAY_MS }
-    await producer.send(
-      [...records, late].map((value) => ({ topic, partition, key: null, value: Buffer.from(JSON.stringify(value)) })),
-    )
+    const values = [...records, late].map((value) => Buffer.from(JSON.stringify(value)))
+    await producer.send(values.map((value) => ({ topic: 'orders', partition, key: null, value })))
   }
+  for (const value of largeValues()) await producer.send([{ topic: 'large', partition: 0, key: null, value }])
   await producer.close()
   await broker.close()
 }
 
-function isComplete(server: S3Server): boolean {
-  return new Set(numbersIn(server)).size === PARTITIONS * RECORDS
+function largeValues(): readonly Buffer[] {
+  return Array.from({ length: LARGE.stored + LARGE.open }, (_, at) => Buffer.alloc(LARGE.bytes, `${at} `))
 }
 
-/** Without the late records. */
-function numbersIn(server: S3Server): readonly number[] {
-  return [...server.objects().values()]
-    .flatMap((bytes) => gunzipSync(bytes).toString().trimEnd().split('\n'))
+/** Returns the numbers of the records that a mode stored, without the late ones. Reads each file once. */
+function numberReader(server: S3Server): (mode: string) => readonly number[] {
+  const known = new Map<string, readonly number[]>()
+  return (mode) =>
+    server
+      .objectKeys()
+      .filter((key) => key.startsWith(`${mode}/`))
+      .flatMap((key) => {
+        const numbers = known.get(key) ?? numbersIn(server.object(key))
+        known.set(key, numbers)
+        return numbers
+      })
+}
+
+function numbersIn(file: Buffer): readonly number[] {
+  return gunzipSync(file)
+    .toString()
+    .trimEnd()
+    .split('\n')
     .map((line) => (JSON.parse(line) as { readonly number: number }).number)
     .filter((number) => number >= 0)
 }
