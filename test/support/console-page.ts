@@ -79,12 +79,15 @@ export async function takePictures(page: Page, view: string): Promise<void> {
   if (!process.env['WEIR_CONSOLE_PICTURES']) return
   mkdirSync(PICTURES, { recursive: true })
   await page.setViewportSize({ width: 1_000, height: 620 })
+  // A notice can cover what the picture is of. The page's policy permits no style sheet of the browser's driver.
+  const showNotices = (isShown: boolean) =>
+    page.evaluate(`document.querySelector('.notices').style.display = '${isShown ? '' : 'none'}'`)
+  await showNotices(false)
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
-    // A notice can cover what the picture is of.
-    const style = '.notices { display: none }'
-    await page.screenshot({ path: join(PICTURES, `console-${view}-${colorScheme}.png`), style })
+    await page.screenshot({ path: join(PICTURES, `console-${view}-${colorScheme}.png`) })
   }
+  await showNotices(true)
 }
 
 /** Clicks of a person who looks for the cause of a symptom. */

@@ -31,21 +31,40 @@ export type OffsetPreview = {
   readonly errors: Readonly<Record<string, string>>
 }
 
-export function offsetRows({ offsets }: OffsetListing): readonly OffsetRow[] {
-  const rows = offsets.map(({ partition, offset }): OffsetRow => {
-    const { kafka_topic: topic, kafka_partition: number } = partition ?? {}
-    const isTopic = typeof topic === 'string' && number !== undefined
-    return {
-      key: JSON.stringify(partition),
-      title: isTopic ? `${topic}, partition ${number}` : JSON.stringify(partition),
-      partition,
-      offset,
-      isTopic,
-      text: isTopic ? String(offset?.['kafka_offset'] ?? '') : JSON.stringify(offset),
-    }
-  })
+/** Committed offsets, then the partitions that somebody has named and that have none yet. */
+export function offsetRows({ offsets }: OffsetListing, named: readonly OffsetRow[] = []): readonly OffsetRow[] {
   const collator = new Intl.Collator('en', { numeric: true })
-  return rows.toSorted((a, b) => collator.compare(a.title, b.title))
+  const rows = offsets.map(rowOf).toSorted((a, b) => collator.compare(a.title, b.title))
+  const keys = new Set(rows.map(({ key }) => key))
+  return [...rows, ...named.filter(({ key }) => !keys.has(key))]
+}
+
+function rowOf({ partition, offset }: OffsetEntry): OffsetRow {
+  const { kafka_topic: topic, kafka_partition: number } = partition ?? {}
+  const isTopic = typeof topic === 'string' && number !== undefined
+  const title = isTopic ? `${topic}, partition ${number}` : JSON.stringify(partition)
+  return {
+    key: title,
+    title,
+    partition,
+    offset,
+    isTopic,
+    text: isTopic ? String(offset?.['kafka_offset'] ?? '') : offset === null ? '' : JSON.stringify(offset),
+  }
+}
+
+/** What somebody has typed to name a partition without an offset: of a topic, or of a source, as JSON. */
+export type NamedPartition = { readonly topic: string; readonly partition: string } | { readonly source: string }
+
+/** The row of a partition without an offset. A text says why there is none. */
+export function partitionRow(named: NamedPartition): OffsetRow | string {
+  if ('source' in named) {
+    const partition = parseObject(named.source, 'partition')
+    return typeof partition === 'string' ? partition : rowOf({ partition, offset: null })
+  }
+  if (!/^\d{1,9}$/.test(named.partition.trim())) return 'A partition is a whole number that is not negative.'
+  const partition = { kafka_topic: named.topic.trim(), kafka_partition: Number(named.partition) }
+  return rowOf({ partition, offset: null })
 }
 
 /** Edits are texts by the keys of rows; an empty one deletes the offset. Those that change nothing are left out. */
@@ -64,10 +83,10 @@ export function previewOffsets(rows: readonly OffsetRow[], edits: Readonly<Recor
 /** A text says why the edit cannot be applied. */
 function changeOf(row: OffsetRow, edit: string): OffsetChange | string {
   const { title, partition, text, isTopic } = row
-  const offset = edit === '' ? null : isTopic ? parsePosition(edit) : parseOffset(edit)
+  const offset = edit === '' ? null : isTopic ? parsePosition(edit) : parseObject(edit, 'offset')
   if (typeof offset === 'string') return offset
   const to = offset === null ? 'deleted' : isTopic ? String(offset['kafka_offset']) : JSON.stringify(offset)
-  return { title, partition, offset, from: text, to, effect: effectOf(row, offset) }
+  return { title, partition, offset, from: text || 'none', to, effect: effectOf(row, offset) }
 }
 
 /** What a reset does: every offset is deleted. */
@@ -80,16 +99,17 @@ function parsePosition(text: string): OffsetMap | string {
   return Number.isSafeInteger(Number(text)) ? { kafka_offset: Number(text) } : 'The number is too large.'
 }
 
-function parseOffset(text: string): OffsetMap | string {
+function parseObject(text: string, what: 'partition' | 'offset'): OffsetMap | string {
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
   } catch {
-    return 'The offset is not JSON.'
+    return `The ${what} is not JSON.`
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return 'The offset must be a JSON object.'
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    return `The ${what} must be a JSON object.`
   // Browsers round them: writing back would change what the connector stored.
-  if (hasUnsafeNumber(parsed)) return 'The offset has a number that a browser cannot write exactly: use the REST API.'
+  if (hasUnsafeNumber(parsed)) return `The ${what} has a number that a browser cannot write exactly: use the REST API.`
   return parsed as OffsetMap
 }
 

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createWorkerClient, type WorkerClient } from '../../../src/clients/worker-client.ts'
 import { freePort } from '../../env/ports.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { openConsole, pressAndConfirm, takePictures } from '../../support/console-page.ts'
+import { expectAccessible, openConsole, pressAndConfirm, takePictures } from '../../support/console-page.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { until } from '../../support/until.ts'
 import { startWorkerProcess } from '../../support/worker-process.ts'
@@ -210,6 +210,19 @@ describeOn([chromium, kafka], 'the console of a worker on Kafka', () => {
     await page.getByText('Reset the offsets of copy.').waitFor()
     expect(await offsetOf('copy')).toEqual([])
     await page.getByText('The connector has stored no offset yet.').waitFor()
+    // The topic is suggested, and the new row gets the focus.
+    await button(page, 'Set its first offset').click()
+    await page.keyboard.type('2')
+    await page.getByRole('row', { name: /partition 0 none 2 starts here/ }).waitFor()
+    await expectAccessible(page, 'a first offset')
+    await pressAndConfirm(page, 'Alter offsets')
+    await expect.poll(() => offsetOf('copy')).toEqual([{ kafka_offset: 2 }])
+    await page.getByLabel('Partition', { exact: true }).fill('7')
+    await button(page, 'Set its first offset').click()
+    await page.keyboard.type('2')
+    await pressAndConfirm(page, 'Alter offsets')
+    await page.getByText(/Altered the offsets of copy: failed\..*7/).waitFor()
+    expect(await offsetOf('copy')).toEqual([{ kafka_offset: 2 }])
 
     await openOffsets('lines')
     await field.fill('{"position": 4}')

@@ -24,7 +24,8 @@ export function Notices() {
   return html`<div class="notices" role="status" aria-atomic="false">
     ${notices.value.map(
       ({ id, text, isError }) => html`<p key=${id} class=${isError ? 'error' : ''}>
-        ${text} <button aria-label="Close the notice" onClick=${() => close(id)}>×</button>
+        <span id=${`notice-${id}`}>${text}</span> <button id=${`close-${id}`} aria-label="Close the notice"
+          aria-labelledby=${`close-${id} notice-${id}`} onClick=${() => close(id)}>×</button>
       </p>`,
     )}
   </div>`

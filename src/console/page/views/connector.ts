@@ -52,7 +52,7 @@ export function ConnectorView({ runtime, name }: ConnectorProps) {
     ${section === '' && html`<${StateSection} runtime=${runtime} name=${name} path=${path} status=${status.data.value} config=${config} />`}
     ${section === 'metrics' && info.data.value && html`<${MetricsView} runtime=${runtime} name=${name} type=${info.data.value.type} />`}
     ${section === 'log' && html`<${LogView} runtime=${runtime} name=${name} />`}
-    ${section === 'offsets' && status.data.value && html`<${OffsetsView} path=${path} name=${name} state=${status.data.value.connector.state} declared=${declared} />`}
+    ${section === 'offsets' && status.data.value && info.data.value && html`<${OffsetsView} path=${path} connector=${info.data.value} state=${status.data.value.connector.state} declared=${declared} />`}
     ${section === 'dead-letters' && deadLetters !== '' && html`<${DeadLettersView} basePath=${runtime.basePath} name=${name} topic=${deadLetters} />`}
     ${section === 'edit' && info.data.value && html`<${ConnectorEditor} runtime=${runtime} connector=${info.data.value} />`}
     ${section === 'declared' && config && html`<${DeclaredConnector} runtime=${runtime} name=${name} config=${config} />`}
