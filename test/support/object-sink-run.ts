@@ -3,6 +3,7 @@ import { FileNames } from '../../src/plugins/connectors/object-storage/file-name
 import { ObjectSink, type ObjectSinkSettings } from '../../src/plugins/connectors/object-storage/object-sink.ts'
 import { createPartitioner } from '../../src/plugins/connectors/object-storage/partitioner.ts'
 import { valuePart } from '../../src/plugins/connectors/object-storage/record-part.ts'
+import { SchemaProjector } from '../../src/plugins/connectors/object-storage/schema-compatibility.ts'
 import type { CommittedPosition, SinkRecord } from '../../src/sdk/index.ts'
 import type { MemoryBucket } from './memory-object-store.ts'
 
@@ -19,6 +20,7 @@ export function sinkSettings(changed: Partial<ObjectSinkSettings> = {}): ObjectS
       schemaFolder: 'none',
       tags: undefined,
     }),
+    projector: new SchemaProjector('NONE'),
     gzipLevel: undefined,
     rotation: { recordsMax: 3, intervalMs: undefined, onOtherPath: true, filesMax: undefined, schedule: undefined },
     usesClock: false,

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { DataError, type Schema, type SinkRecord } from '../../../sdk/index.ts'
 import type { Boundary } from './file-boundaries.ts'
 import type { FileEncoder } from './file-format.ts'
@@ -8,10 +7,12 @@ import type { ObjectStore } from './object-store.ts'
 import { OpenFile } from './open-file.ts'
 import type { RecordPart } from './record-part.ts'
 import type { SetProgress } from './rotation.ts'
+import { type SchemaProjector, UNCHANGED } from './schema-compatibility.ts'
 
 export type FileSetOptions = {
   readonly parts: readonly RecordPart[]
   readonly names: FileNames
+  readonly projector: SchemaProjector
   readonly gzipLevel: number | undefined
   readonly store: ObjectStore
   readonly memory: MemoryBudget
@@ -60,10 +61,10 @@ export class FileSet implements SetProgress {
     return bytes
   }
 
-  /** Whether records of the path have another schema, which needs another file, so that the set must end before. */
+  /** Whether a value of the schema does not fit in the file of its path, so that the set must end before. Throws a `DataError`. */
   needsOtherSchema(topic: string, path: string, schema: Schema | null): boolean {
     const group = this.#groups.get(groupKey(topic, path))
-    return group !== undefined && group.schema !== schema && !isDeepStrictEqual(group.schema, schema)
+    return group !== undefined && this.#options.projector.conversion(schema, group.schema) === undefined
   }
 
   hasFile(topic: string, path: string): boolean {
@@ -78,7 +79,7 @@ export class FileSet implements SetProgress {
     const key = groupKey(record.topic, path)
     const known = this.#groups.get(key)
     const group = known ?? this.#openGroup(record, path)
-    addToAll(group, record)
+    addToAll(group, this.#projected(record, group.schema))
     if (known === undefined) this.#groups.set(key, group)
     group.lastOffset = record.origin.offset
     group.records += 1
@@ -120,6 +121,12 @@ export class FileSet implements SetProgress {
   async abort(): Promise<void> {
     const files = [...this.#groups.values()].flatMap((group) => group.files)
     await Promise.allSettled(files.map(({ file }) => file.abort()))
+  }
+
+  /** With the schema of the file. */
+  #projected(record: SinkRecord, schema: Schema | null): SinkRecord {
+    const convert = this.#options.projector.conversion(record.valueSchema, schema) ?? UNCHANGED
+    return convert === UNCHANGED ? record : { ...record, value: convert(record.value), valueSchema: schema }
   }
 
   #openGroup(record: SinkRecord, path: string): FileGroup {

@@ -2,6 +2,7 @@ import { AVRO_CODECS } from '../../../java-compat/avro/avro-file.ts'
 import { field, z } from '../../../sdk/index.ts'
 import { parseTimeZone } from '../jdbc/time-zone.ts'
 import { parsePathFormat } from '../object-storage/path-format.ts'
+import { SCHEMA_COMPATIBILITIES } from '../object-storage/schema-compatibility.ts'
 import { ASSUME_ROLE, providerOfClass } from './s3-credentials.ts'
 
 const PART_BYTES_MIN = 5 * 1024 * 1024
@@ -116,8 +117,8 @@ const fileFields = {
     })
     .default('NONE'),
   'schema.compatibility': field
-    .oneOf(['NONE', 'BACKWARD', 'FORWARD', 'FULL'], {
-      doc: 'A record whose schema differs from that of its file begins another file, with each of these values: no value is converted to an older schema.',
+    .oneOf(SCHEMA_COMPATIBILITIES, {
+      doc: 'Whether a value of an older schema (BACKWARD, FULL) or of a newer one (FORWARD) is converted to that of its file. Each other schema begins another file.',
     })
     .default('NONE'),
 } as const

@@ -7,6 +7,7 @@ import { ObjectSink, type ObjectSinkSettings } from '../object-storage/object-si
 import { createPartitioner, type PartitionerSettings } from '../object-storage/partitioner.ts'
 import { parsePathFormat } from '../object-storage/path-format.ts'
 import { headerPart, keyPart, valuePart } from '../object-storage/record-part.ts'
+import { SchemaProjector } from '../object-storage/schema-compatibility.ts'
 import { ASSUME_ROLE, providerOfClass, type S3Credentials } from './s3-credentials.ts'
 import { type S3SinkConfig, s3SinkConfig, timePartitions, WITHOUT_EFFECT } from './s3-sink-config.ts'
 import { openS3Store, type S3Settings } from './s3-store.ts'
@@ -26,7 +27,10 @@ files again, with the same names and bytes, and then commits the offset after th
 Files are named as by the original: \`TOPICS.DIR/TOPIC/FOLDER/TOPIC+PARTITION+FIRST_OFFSET.EXTENSION\`. They are complete when one of these
 applies to the records of the topic partition: \`flush.size\`, \`rotate.interval.ms\`, \`rotate.schedule.interval.ms\`, another schema,
 \`partitioner.max.open.files\`, or too little memory (\`buffer.memory.bytes\`). With \`timestamp.extractor=Wallclock\`, they also end when
-the folder changes. Records that are not in a complete file are read again after a restart.
+the folder changes. With \`schema.compatibility\`, a value of an older schema (\`BACKWARD\`, \`FULL\`) or of a newer one (\`FORWARD\`) is
+converted to that of its file instead of beginning another one: fields that it lacks get their default, and those that the file lacks are
+dropped. It needs schemas with versions, as converters with a registry create. Records that are not in a complete file are read again
+after a restart.
 
 Format, partitioner and timestamp extractor are named by the class of the original or shortly: \`json\`, \`avro\`, \`bytes\`;
 \`partition\`, \`field\`, \`time\`, \`daily\`, \`hourly\`; \`clock\`, \`record\`, \`field\`. This is a complete configuration:
@@ -54,7 +58,6 @@ rule). A record whose object cannot be named or written is handled according to 
 | \`storage.class\`, \`schema.cache.size\`, \`shutdown.timeout.ms\`, \`s3.elastic.buffer.*\`, \`s3.http.send.expect.continue\` | without effect: there is nothing to set |
 | \`retry.backoff.ms\`, \`s3.retry.backoff.ms\` | without effect: Amazon's client and then \`errors.retry.delay.max.ms\` decide |
 | \`enable.conditional.writes\`, \`max.files.scan.limit\`, \`max.write.duration.ms\` | without effect: a file that is written again is the same |
-| \`schema.compatibility\` other than \`NONE\` | as \`NONE\`: another schema begins another file, and no value is converted |
 | \`format.class=io.confluent.connect.s3.format.parquet.ParquetFormat\` | rejected: not supported yet |
 | \`avro.codec=bzip2\` | rejected: there is no maintained library for it |
 | classes of your own for format, partitioner, extractor or credentials | rejected: they are Java code. Install the original |
@@ -97,6 +100,7 @@ function sinkSettings(config: S3SinkConfig, hasDeadLetters: boolean): ObjectSink
       schemaFolder: SCHEMA_FOLDERS[config['s3.schema.partition.affix.type']],
       tags: config['s3.object.tagging'] ? tagsOf(config['s3.object.tagging.key.value.pairs']) : undefined,
     }),
+    projector: new SchemaProjector(config['schema.compatibility']),
     gzipLevel: config['s3.compression.type'] === 'gzip' ? level : undefined,
     rotation: {
       recordsMax: config['flush.size'],
