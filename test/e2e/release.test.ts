@@ -22,8 +22,11 @@ const PAGE_BYTES_MAX = 120_000
 /** Files that the main thread of a worker, and of `weir up`, may load until it is ready. */
 const WORKER_FILES_MAX = 75
 const UP_FILES_MAX = 170
-/** CPU time of a start, compared with that of Node.js itself just before: a busy machine needs more of it for the same work. */
-const NODE_STARTS_MAX = 22
+/**
+ * CPU time of a start, compared with that of Node.js itself in the same minute: a busy machine needs more of it for the same
+ * work. `weir up` needs 21 to 25.
+ */
+const NODE_STARTS_MAX = 27
 const npm = (...args: readonly string[]) => must({ file: 'npm', args, directory: ROOT })
 
 describe('the npm package', () => {
@@ -98,14 +101,15 @@ describe('the npm package', () => {
   ])('starts $name within its budget of files and CPU time', async ({ filesMax, start }) => {
     vi.stubEnv('WEIR_CLI', join(folder, 'package/dist/cli/weir.js'))
     const { hook, loaded } = loadCounter()
-    const starts: { readonly nodeStarts: number; readonly files: number }[] = []
+    const nodeMs: number[] = []
+    const starts: { readonly cpuMs: number; readonly files: number }[] = []
     try {
       // The first start compiles the code, for the cache of the others.
-      for (let round = 0; round < 4; round++) {
+      for (let round = 0; round < 5; round++) {
+        nodeMs.push(await nodeStartMs(), await nodeStartMs())
         const before = loaded()
-        const nodeMs = await nodeStartMs()
         const program = await start([`--import=${hook}`])
-        starts.push({ nodeStarts: (await cpuMs(program.pid)) / nodeMs, files: loaded() - before })
+        starts.push({ cpuMs: await cpuMs(program.pid), files: loaded() - before })
         await program.stop()
       }
     } finally {
@@ -113,7 +117,8 @@ describe('the npm package', () => {
     }
     expect(Math.min(...starts.map(({ files }) => files))).toBeGreaterThan(10)
     expect(Math.max(...starts.map(({ files }) => files))).toBeLessThanOrEqual(filesMax)
-    expect(Math.min(...starts.map(({ nodeStarts }) => nodeStarts))).toBeLessThanOrEqual(NODE_STARTS_MAX)
+    // What interferes only adds to both.
+    expect(Math.min(...starts.map((one) => one.cpuMs)) / Math.min(...nodeMs)).toBeLessThanOrEqual(NODE_STARTS_MAX)
   })
 
   it('exports the SDK as weir/sdk', async () => {

@@ -12,9 +12,8 @@ import { waitForStopSignal } from '../process/stop-signal.ts'
 import { PROGRAM_HELP, PROGRAM_OPTIONS, readProgramSettings, settingsOfProgram } from '../program-options.ts'
 import { DATA_DIRECTORY, writeRunningStack } from '../running-stack.ts'
 import { type Stack, type StackOptions, startStack } from '../start-stack.ts'
-import { LiveRegion } from '../terminal/live-region.ts'
-import { type Display, JsonLinesDisplay, type StackDescription, TableDisplay } from '../up/display.ts'
-import { formatLogLine } from '../up/format-log-line.ts'
+import type { Display, StackDescription } from '../up/display.ts'
+import { JsonLinesDisplay } from '../up/json-lines-display.ts'
 import { waitUntilReady } from '../up/wait-until-ready.ts'
 
 const OPTIONS = {
@@ -76,7 +75,7 @@ On a terminal it shows a table; otherwise, and with TERM=dumb, it writes one JSO
       onFailed: (error) => failed.abort(error),
     }
     const timeoutMs = parseSeconds(values.timeout) * 1_000
-    const { logger, display } = createOutputs(description)
+    const { logger, display } = await createOutputs(description)
     const gracePeriodMs = parseGracePeriod(values['grace-period'])
     const ended = AbortSignal.any([createStopSignal(gracePeriodMs, logger), failed.signal])
     if (!values.once) display.open()
@@ -194,11 +193,18 @@ function createStopSignal(gracePeriodMs: number, logger: Logger): AbortSignal {
   return stop.signal
 }
 
-function createOutputs(description: StackDescription): { readonly logger: Logger; readonly display: Display } {
+type Outputs = { readonly logger: Logger; readonly display: Display }
+
+async function createOutputs(description: StackDescription): Promise<Outputs> {
   // A terminal without cursor control is written to as a file.
   if (!process.stdout.isTTY || process.env['TERM'] === 'dumb') {
     return { logger: createLogger(), display: new JsonLinesDisplay((line) => process.stdout.write(`${line}\n`)) }
   }
+  const [{ LiveRegion }, { TableDisplay }, { formatLogLine }] = await Promise.all([
+    import('../terminal/live-region.ts'),
+    import('../up/table-display.ts'),
+    import('../up/format-log-line.ts'),
+  ])
   const region = new LiveRegion(process.stdout)
   const display = new TableDisplay(region, description)
   if (!process.stderr.isTTY) return { logger: createLogger(), display }

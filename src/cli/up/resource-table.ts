@@ -4,7 +4,7 @@ import { type ResourceRow, resourceState } from '../../operator/main.ts'
 import { ageOf } from '../terminal/age.ts'
 import { printableText } from '../terminal/printable-text.ts'
 import { bold, dim, green, red, type Style, yellow } from '../terminal/style.ts'
-import type { Throughput } from './throughput.ts'
+import { type Throughput, throughputOfRow } from './throughput.ts'
 
 export type ResourceTableInput = {
   readonly rows: readonly ResourceRow[]
@@ -43,12 +43,12 @@ const COLUMNS: readonly Column[] = [
   {
     title: 'RECORDS',
     right: true,
-    cell: (row, { throughput }) => ({ text: numberOf(throughputOf(row, throughput)?.records) }),
+    cell: (row, { throughput }) => ({ text: numberOf(throughputOfRow(row, throughput)?.records) }),
   },
   {
     title: 'RATE',
     right: true,
-    cell: (row, { throughput }) => ({ text: rateOf(throughputOf(row, throughput)?.perSecond) }),
+    cell: (row, { throughput }) => ({ text: rateOf(throughputOfRow(row, throughput)?.perSecond) }),
   },
   { title: 'AGE', right: true, cell: ({ since }, { nowMs }) => ({ text: ageOf(since, nowMs), style: dim }) },
 ]
@@ -110,14 +110,6 @@ export function worstFirst(rows: readonly ResourceRow[]): readonly ResourceRow[]
 
 export function colorOf({ ready, isStalled }: ResourceRow): Style {
   return ready === 'True' ? green : isStalled ? red : yellow
-}
-
-/** Undefined for what is not a connector, or has no running task. */
-export function throughputOf(
-  { resource }: ResourceRow,
-  throughput: ReadonlyMap<string, Throughput>,
-): Throughput | undefined {
-  return resource?.kind === 'Connector' ? throughput.get(resource.spec.name ?? resource.metadata.name) : undefined
 }
 
 /** The class without its Java package. */

@@ -1,4 +1,5 @@
 import type { Metrics } from '../../common/metrics-registry.ts'
+import type { ResourceRow } from '../../operator/main.ts'
 
 /** What a connector has moved since its tasks started. */
 export type Throughput = {
@@ -62,4 +63,12 @@ function throughputOf(samples: readonly Sample[]): Throughput {
   const [first, last] = [samples[0]!, samples.at(-1)!]
   const moved = last.records - first.records
   return { records: last.records, perSecond: moved === 0 ? undefined : (moved * 1_000) / (last.atMs - first.atMs) }
+}
+
+/** Undefined for what is not a connector, or has no running task. */
+export function throughputOfRow(
+  { resource }: ResourceRow,
+  throughput: ReadonlyMap<string, Throughput>,
+): Throughput | undefined {
+  return resource?.kind === 'Connector' ? throughput.get(resource.spec.name ?? resource.metadata.name) : undefined
 }

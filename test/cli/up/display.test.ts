@@ -2,7 +2,8 @@ import type { WriteStream } from 'node:tty'
 import { expect, it } from 'vitest'
 import type { Stack } from '../../../src/cli/start-stack.ts'
 import { LiveRegion } from '../../../src/cli/terminal/live-region.ts'
-import { JsonLinesDisplay, TableDisplay } from '../../../src/cli/up/display.ts'
+import { JsonLinesDisplay } from '../../../src/cli/up/json-lines-display.ts'
+import { TableDisplay } from '../../../src/cli/up/table-display.ts'
 
 const ROWS = 4
 
