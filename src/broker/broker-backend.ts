@@ -79,10 +79,14 @@ export interface BrokerBackend {
    */
   fetch(request: FetchRequest): Promise<readonly FetchedPartition[]>
 
-  /** With a transactional id: fences older producers with the same id and aborts their open transactions. */
+  /**
+   * With a transactional id: fences older producers with the same id and aborts their open transactions. With `successorOf`, rejects with
+   * `fenced` if that is no longer the identity of the transactional id. May be repeated.
+   */
   initProducer(request: {
     readonly transactionalId?: string
     readonly transactionTimeoutMs?: number
+    readonly successorOf?: ProducerIdentity
   }): Promise<ProducerIdentity>
   /** Whether a producer with this id is known to the coordinator. Undefined when the broker cannot tell. */
   hasTransactionalId(request: { readonly transactionalId: string }): Promise<boolean | undefined>

@@ -124,6 +124,11 @@ export type ProducerOptions = {
   readonly transactionalId?: string
   readonly transactionTimeoutMs?: number
   /**
+   * An earlier identity of the transactional id. Opening the producer rejects with `fenced` if another one has been opened since: what
+   * was read after this identity was made is then outdated (KIP-360).
+   */
+  readonly successorOf?: ProducerIdentity
+  /**
    * As soon as this producer has written to a partition, producers with the same id and a lower epoch no longer can. A
    * failed record makes it unusable; open a new one with a higher epoch if this process is still the owner.
    */

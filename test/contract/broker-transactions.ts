@@ -4,6 +4,27 @@ import { poll } from '../support/concurrent-tests.ts'
 import type { OpenBroker } from './broker.ts'
 import { newTopic, opened, readAll, records, textOf, uniqueName, valuesOf } from './broker-support.ts'
 
+/** Not for brokers before Kafka 2.5. */
+export function describeSuccessors(open: OpenBroker): void {
+  it('a producer succeeds an identity only if its transactional id has no newer one', async () => {
+    const broker = await opened(open)
+    const topic = await newTopic(broker)
+    const transactionalId = uniqueName('txn')
+    const outdated = await broker.newProducerIdentity(transactionalId)
+    const current = await broker.newProducerIdentity(transactionalId)
+    await expect(broker.producer({ transactionalId, successorOf: outdated })).rejects.toMatchObject({ code: 'fenced' })
+    const owner = await broker.producer({ transactionalId, successorOf: current })
+    owner.begin()
+    await owner.send(records(topic, ['first']))
+    await owner.commit()
+    await expect(broker.producer({ transactionalId, successorOf: outdated })).rejects.toMatchObject({ code: 'fenced' })
+    owner.begin()
+    await owner.send(records(topic, ['second']))
+    await owner.commit()
+    await shown(broker, topic, ['first', 'second'])
+  })
+}
+
 export function describeTransactions(open: OpenBroker): void {
   describe('transaction', () => {
     it('makes its records and offsets visible in all topics only when it commits', async () => {

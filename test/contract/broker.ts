@@ -6,7 +6,7 @@ import { describeLog } from './broker-log.ts'
 import { describeRights } from './broker-rights.ts'
 import { describeState } from './broker-state.ts'
 import { describeStaticMembers } from './broker-static.ts'
-import { describeTransactions } from './broker-transactions.ts'
+import { describeSuccessors, describeTransactions } from './broker-transactions.ts'
 
 /** Opens another connection to the same broker. The suite must close it. */
 export type OpenBroker = () => Promise<Broker>
@@ -16,6 +16,7 @@ export function describeBroker(backendName: string, open: OpenBroker, options?: 
   const define = () => {
     describeLog(open)
     describeTransactions(open)
+    describeSuccessors(open)
     describeGroups(open)
     describeStaticMembers(open)
     describeState(open)

@@ -198,11 +198,11 @@ class EmbeddedBackend implements BrokerBackend {
   }
 
   initProducer(request: BackendRequest<'initProducer'>): ReturnType<BrokerBackend['initProducer']> {
-    const { transactionalId, transactionTimeoutMs } = request
+    const { transactionalId, transactionTimeoutMs: timeoutMs, successorOf } = request
     return this.#storage.write((change) =>
       transactionalId === undefined
         ? this.#transactions.newProducer()
-        : this.#transactions.init(transactionalId, transactionTimeoutMs, change),
+        : this.#transactions.init({ name: transactionalId, timeoutMs, successorOf }, change),
     )
   }
 

@@ -19,6 +19,8 @@ type TransactionalId = ProducerIdentity & {
   readonly name: string
   readonly timeoutMs: number
   readonly open: OpenTransaction | undefined
+  /** The identity that the producer named when it was initialized, which it may do again when the response was lost. */
+  readonly successorOf?: ProducerIdentity | undefined
   /** The transaction before, whose end may be requested again when the response was lost. */
   readonly ended?: ProducerIdentity & { readonly commit: boolean }
 }
@@ -50,12 +52,20 @@ export class TransactionCoordinator {
     return { producerId: BigInt(Number(row['value'])), epoch: 0 }
   }
 
-  /** Returns the next epoch of this transactional id and aborts the open transaction of an older producer. */
-  init(name: string, timeoutMs: number | undefined, change: WriteTransaction): ProducerIdentity {
+  /**
+   * Returns the next epoch of this transactional id and aborts the open transaction of an older producer. Throws if `successorOf` is not
+   * its identity, unless the id is unknown.
+   */
+  init({ name, timeoutMs, successorOf }: Initialization, change: WriteTransaction): ProducerIdentity {
     const known = this.#ids.get(name) ?? this.#load(name)
+    if (known !== undefined && successorOf !== undefined && !isSame(known, successorOf)) {
+      const isRepeated = known.open === undefined && isSame(known.successorOf, successorOf)
+      if (!isRepeated) throw fenced(name)
+      return { producerId: known.producerId, epoch: known.epoch }
+    }
     if (known?.open !== undefined) this.#abort(known, known.open, change)
     const identity = this.#next(known)
-    this.#set({ name, ...identity, timeoutMs: timeoutMs ?? TIMEOUT_MS, open: undefined }, change)
+    this.#set({ name, ...identity, timeoutMs: timeoutMs ?? TIMEOUT_MS, open: undefined, successorOf }, change)
     return identity
   }
 
@@ -111,7 +121,8 @@ export class TransactionCoordinator {
     if (commit) this.#commit(known, open, change)
     else this.#abort(known, open, change)
     const next = this.#next(known)
-    this.#set({ ...known, ...next, open: undefined, ended: { producerId, epoch, commit } }, change)
+    const ended = { producerId, epoch, commit }
+    this.#set({ ...known, ...next, open: undefined, successorOf: undefined, ended }, change)
     return next
   }
 
@@ -123,7 +134,7 @@ export class TransactionCoordinator {
   /** Aborts transactions that timed out and fences their producers. */
   abortExpired(nowMs: number, change: WriteTransaction): readonly string[] {
     const expired = [...this.#ids.values()].filter((id) => isExpired(id, nowMs))
-    for (const id of expired) this.init(id.name, id.timeoutMs, change)
+    for (const { name, timeoutMs } of expired) this.init({ name, timeoutMs }, change)
     return expired.map((id) => id.name)
   }
 
@@ -172,7 +183,7 @@ export class TransactionCoordinator {
   #hasEnded({ transactionalId, producerId, epoch }: Transaction, commit: boolean): TransactionalId | undefined {
     const known = this.#ids.get(transactionalId)
     const { ended, open } = known ?? {}
-    const isLast = ended?.producerId === producerId && ended.epoch === epoch && ended.commit === commit
+    const isLast = isSame(ended, { producerId, epoch }) && ended?.commit === commit
     return isLast && open === undefined ? known : undefined
   }
 
@@ -201,8 +212,8 @@ export class TransactionCoordinator {
     if (known === undefined) {
       throw new BrokerError('invalid_transaction', `transactional id '${name}' was not initialized`)
     }
-    if (known.producerId === producerId && known.epoch === epoch) return known
-    throw new BrokerError('fenced', `transactional id '${name}' has a newer producer, or its transaction timed out`)
+    if (isSame(known, { producerId, epoch })) return known
+    throw fenced(name)
   }
 
   #replace(name: string, open: OpenTransaction | undefined, change: WriteTransaction): void {
@@ -227,7 +238,17 @@ export class TransactionCoordinator {
   }
 }
 
+type Initialization = Pick<TransactionalId, 'name' | 'successorOf'> & { readonly timeoutMs?: number | undefined }
+
 export type TransactionStep = { readonly nowMs: number; readonly change: WriteTransaction }
+
+function isSame(one: ProducerIdentity | undefined, other: ProducerIdentity): boolean {
+  return one?.producerId === other.producerId && one.epoch === other.epoch
+}
+
+function fenced(name: string): BrokerError {
+  return new BrokerError('fenced', `transactional id '${name}' has a newer producer, or its transaction timed out`)
+}
 
 function isExpired(id: TransactionalId, nowMs: number): boolean {
   return id.open !== undefined && nowMs - id.open.startedMs >= id.timeoutMs

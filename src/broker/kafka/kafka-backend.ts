@@ -138,7 +138,9 @@ export function createBackend(cluster: KafkaCluster, clusterId: string, logger: 
       if (transactionalId === undefined) return cluster.onAnyNode(transaction.initProducerIdApi, request)
       const features = await whereSupported(cluster.onAnyNode(identity.featuresApi, undefined))
       transactionVersion = features?.get('transaction.version') ?? 0
-      return onTransaction(transaction.initProducerIdApi, { ...request, transactionalId })
+      const { initProducerIdApi, initSuccessorApi } = transaction
+      const api = request.successorOf === undefined ? initProducerIdApi : initSuccessorApi
+      return onTransaction(api, { ...request, transactionalId })
     },
     hasTransactionalId: (request) => whereSupported(onTransaction(identity.describeTransactionsApi, request)),
     addPartitionsToTransaction: (request) => onTransaction(transaction.addPartitionsToTxnApi, request),

@@ -20,6 +20,23 @@ export const initProducerIdApi: KafkaApi<BackendRequest<'initProducer'>, Produce
   },
 }
 
+/** Only for a request with `successorOf` (KIP-360). Brokers without this version give a new epoch to any producer. */
+export const initSuccessorApi: KafkaApi<BackendRequest<'initProducer'>, ProducerIdentity> = {
+  ...initProducerIdApi,
+  newer: {
+    ...initProducerIdApi,
+    version: 3,
+    isFlexible: true,
+    write: (writer, { transactionalId, transactionTimeoutMs = 60_000, successorOf }) =>
+      writer
+        .compactString(transactionalId ?? null)
+        .int32(transactionTimeoutMs)
+        .int64(successorOf?.producerId ?? -1n)
+        .int16(successorOf?.epoch ?? -1)
+        .noTags(),
+  },
+}
+
 const OPERATION_NOT_ATTEMPTED = 55
 
 export const addPartitionsToTxnApi: KafkaApi<BackendRequest<'addPartitionsToTransaction'>, void> = {

@@ -49,11 +49,12 @@ export type ProducerDependencies = {
 export async function createProducer(parts: ProducerDependencies, options: ProducerOptions): Promise<Producer> {
   const { transactionalId, transactionTimeoutMs = TRANSACTION_TIMEOUT_MS, maxBlockMs = MAX_BLOCK_MS, signal } = options
   const { backend, clock, defaults } = parts
-  const identify = () =>
-    backend.initProducer(transactionalId === undefined ? {} : { transactionalId, transactionTimeoutMs })
+  const identify = (only: Pick<ProducerOptions, 'successorOf'> = {}) =>
+    backend.initProducer(transactionalId === undefined ? {} : { transactionalId, transactionTimeoutMs, ...only })
   const retriable = (error: unknown) => signal?.aborted !== true && isTransient(error)
   const retrying = { backoff: defaults.retryBackoff, clock, retriable, withinMs: maxBlockMs }
-  const identity = options.identity ?? (await withinMaxBlock(retry(identify, retrying), maxBlockMs, clock))
+  const first = () => identify(options.successorOf && { successorOf: options.successorOf })
+  const identity = options.identity ?? (await withinMaxBlock(retry(first, retrying), maxBlockMs, clock))
   return new LogProducer(parts, options, identity, identify)
 }
 

@@ -1,4 +1,4 @@
-import type { Broker, TopicPartition } from '../../broker/broker.ts'
+import type { Broker, ProducerIdentity, TopicPartition } from '../../broker/broker.ts'
 import type { TaskId } from '../../clients/worker-client.ts'
 
 /**
@@ -9,10 +9,9 @@ export function transactionalIdOf(groupId: string, { connector, task }: TaskId):
   return `${groupId}-${connector}-${task}`
 }
 
-/** Fences all producers with this id and aborts their open transaction. */
-export async function fenceProducer(broker: Broker, transactionalId: string): Promise<void> {
-  const producer = await broker.producer({ transactionalId })
-  await producer.close()
+/** Fences all producers with this id and aborts their open transaction. Resolves with the identity that the id has from then on. */
+export function fenceProducer(broker: Broker, transactionalId: string): Promise<ProducerIdentity> {
+  return broker.newProducerIdentity(transactionalId)
 }
 
 /**

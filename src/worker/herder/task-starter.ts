@@ -1,4 +1,4 @@
-import type { TopicPartition } from '../../broker/broker.ts'
+import type { ProducerIdentity, TopicPartition } from '../../broker/broker.ts'
 import { BrokerError, isRejection, OpenTransactionError } from '../../broker/broker-error.ts'
 import type { TaskId } from '../../clients/worker-client.ts'
 import type { Clock } from '../../common/clock.ts'
@@ -26,9 +26,10 @@ export type TaskStarterOptions = {
   readonly defaults: TaskDefaults
   /**
    * Fences every older producer of this source task, and ends transactions of theirs that are still open in these
-   * partitions of an offsets topic. Undefined: sources deliver at least once.
+   * partitions of an offsets topic. Resolves with the identity that the transactional id has from then on. Undefined: sources deliver at
+   * least once.
    */
-  readonly fence: ((id: TaskId, openPartitions: readonly TopicPartition[]) => Promise<void>) | undefined
+  readonly fence: ((id: TaskId, openPartitions: readonly TopicPartition[]) => Promise<ProducerIdentity>) | undefined
 }
 
 /** What the starter needs of its user. */
@@ -90,10 +91,10 @@ export class TaskStarter {
     const attempt = async () => {
       if (!isWanted(task)) return
       task.waitsFor = 'the end of its predecessors, whose producers are fenced'
-      await fence?.(task.id, openPartitions)
+      const fencedAs = await fence?.(task.id, openPartitions)
       task.waitsFor = 'the source offsets'
       await offsets.refresh(OFFSETS_MS_MAX)
-      await this.start(task, 'source')
+      await this.start(task, 'source', fencedAs)
     }
     try {
       await retry(attempt, { ...RETRY_UNTIL_DONE, retriable: (error) => !isLasting(error), clock, onRetry })
@@ -105,8 +106,8 @@ export class TaskStarter {
   }
 
   /** Rejects with `OpenTransactionError` if a fenced task cannot read its offsets. Any other error fails the task. */
-  async start(task: StartedTask, kind: 'source' | 'sink'): Promise<void> {
-    const { resolver, literals, defaults, offsets, host, fence, isWanted, report } = this.#options
+  async start(task: StartedTask, kind: 'source' | 'sink', fencedAs?: ProducerIdentity): Promise<void> {
+    const { resolver, literals, defaults, offsets, host, isWanted, report } = this.#options
     const { id, config } = task
     try {
       task.waitsFor = 'the values of its placeholders'
@@ -124,11 +125,11 @@ export class TaskStarter {
         worker: defaults,
         paused: task.target === 'PAUSED',
         offsets: sourceOffsets,
-        ...(kind === 'source' && fence && { transactionalId: transactionalIdOf(defaults.workerGroup, id) }),
+        ...(fencedAs && { transactionalId: transactionalIdOf(defaults.workerGroup, id), fencedAs }),
       }
       task.running = host.start(spec, (message) => report(task, message))
     } catch (error) {
-      if (fence && error instanceof OpenTransactionError) throw error
+      if (fencedAs && error instanceof OpenTransactionError) throw error
       if (isWanted(task)) report(task, { type: 'failed', trace: traceOf(error) })
     }
   }

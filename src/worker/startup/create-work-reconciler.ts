@@ -86,11 +86,13 @@ export function createWorkReconciler(options: CreateWorkReconcilerOptions) {
           else await peers.fenceZombieSourceTasks(leaderUrl, id.connector)
           const transactionalId = transactionalIdOf(groupId, id)
           const config = configs.state.connector(id.connector)?.config ?? {}
-          await brokers.run('producer', config, async (own) => {
-            if (openPartitions.length === 0) return fenceProducer(own, transactionalId)
-            // Aborted together with the records that the transaction may have left in the topics of the connector.
-            const written = await partitionsOf(own, statuses.state.topics(id.connector))
-            await abortForgottenTransaction(own, transactionalId, [...openPartitions, ...written])
+          return brokers.run('producer', config, async (own) => {
+            if (openPartitions.length > 0) {
+              // Aborted together with the records that the transaction may have left in the topics of the connector.
+              const written = await partitionsOf(own, statuses.state.topics(id.connector))
+              await abortForgottenTransaction(own, transactionalId, [...openPartitions, ...written])
+            }
+            return fenceProducer(own, transactionalId)
           })
         }
       : undefined,

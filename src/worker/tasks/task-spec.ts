@@ -1,3 +1,4 @@
+import type { ProducerIdentity } from '../../broker/broker.ts'
 import type { Position, RawConfig } from '../../sdk/index.ts'
 import type { TaskCounters } from './task-counters.ts'
 
@@ -17,6 +18,11 @@ export type TaskSpec = {
   readonly offsets: readonly SourceOffset[]
   /** Set for a source with exactly-once delivery; undefined for at-least-once delivery. */
   readonly transactionalId?: string
+  /**
+   * The identity with which its worker fenced the predecessors of the task before it read `offsets`. If another worker has done so since,
+   * the offsets are outdated, and the task must not start.
+   */
+  readonly fencedAs?: ProducerIdentity
 }
 
 /** What the plugins of a task depend on. */

@@ -182,7 +182,7 @@ export class WorkerSourceTask {
     { skipRejected, listeners }: Required<Pick<AtLeastOnceOptions, 'skipRejected' | 'listeners'>>,
   ): Promise<SourceDelivery> {
     const { counters, clock, log, spec } = this.#context
-    const { transactionalId, config } = spec
+    const { transactionalId, fencedAs, config } = spec
     const { errors, transactions } = parseTaskConfig(config)
     const offsets = new SourceOffsets(spec)
     const onFailure = () => this.#failed.abort()
@@ -209,7 +209,12 @@ export class WorkerSourceTask {
       Math.max(TRANSACTION_MS_MIN, 2 * this.#commitIntervalMs()),
     )
     const signal = this.#ending
-    const producer = await clients.transactionalProducer({ transactionalId, transactionTimeoutMs, signal })
+    const producer = await clients.transactionalProducer({
+      transactionalId,
+      transactionTimeoutMs,
+      signal,
+      ...(fencedAs && { successorOf: fencedAs }),
+    })
     return new ExactlyOnceDelivery({ producer, offsets, counters, clock, boundary, listeners, signal, onFailure })
   }
 

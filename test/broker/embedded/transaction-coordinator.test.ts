@@ -39,6 +39,21 @@ async function read(topic: string, isolation: 'read_committed' | 'read_uncommitt
   return { ...fetched!, values: recordsOf(fetched!.bytes).map(({ value }) => value) }
 }
 
+it('gives a successor the same identity again when the response was lost, until its first transaction begins', async () => {
+  const successorOf = await backend.initProducer({ transactionalId: id })
+  const successor = await backend.initProducer({ transactionalId: id, successorOf })
+  expect(successor.epoch).toBe(successorOf.epoch + 1)
+  expect(await backend.initProducer({ transactionalId: id, successorOf })).toEqual(successor)
+  await backend.addPartitionsToTransaction({
+    ...successor,
+    transactionalId: id,
+    partitions: [{ topic: 'a', partition: 0 }],
+  })
+  await expect(backend.initProducer({ transactionalId: id, successorOf })).rejects.toMatchObject({ code: 'fenced' })
+  await backend.endTransaction({ ...successor, transactionalId: id, commit: true })
+  await expect(backend.initProducer({ transactionalId: id, successorOf })).rejects.toMatchObject({ code: 'fenced' })
+})
+
 it('hides the records of an open transaction and all later ones from readers of committed records', async () => {
   const producer = await begin()
   await write('a', 'before')

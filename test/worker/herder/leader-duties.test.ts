@@ -217,9 +217,9 @@ function createLeader() {
   let afterWrite: () => Promise<void> | void = () => {}
   let afterFencing = () => {}
   const broker = {
-    producer: async ({ transactionalId }: { transactionalId: string }) => {
+    newProducerIdentity: async (transactionalId: string) => {
       fenced.push(transactionalId)
-      return { close: async () => afterFencing() }
+      afterFencing()
     },
   } as unknown as Broker
   const leader = new LeaderDuties({

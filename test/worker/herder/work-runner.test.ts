@@ -10,6 +10,7 @@ import { addConnector, createTestWorkRunner, SOURCE } from '../../support/work-r
 
 const ID = { connector: 'c', task: 0 }
 const START = { do: 'start-task', id: ID, config: SOURCE, target: 'STARTED' } as const
+const FENCED_AS = { producerId: 7n, epoch: 3 }
 
 describe('WorkRunner', () => {
   it('starts sinks and connectors although the offsets topic is unavailable, and sources when it is not', async () => {
@@ -98,6 +99,7 @@ describe('WorkRunner', () => {
     let refusals = 2
     const fence = async () => {
       if (refusals-- > 0) throw new Error('nobody leads')
+      return FENCED_AS
     }
     const { runner, written, statuses, tasks, clock } = createTestWorkRunner({ fence })
     await runner.execute([START])
@@ -107,7 +109,7 @@ describe('WorkRunner', () => {
     expect(statuses.task('c', 0)).toMatchObject({ state: 'UNASSIGNED', trace: reason })
     await clock.advance(2_000)
     expect(written).toEqual(['c-0 UNASSIGNED', 'offsets'])
-    expect(tasks[0]?.spec.transactionalId).toBe('workers-c-0')
+    expect(tasks[0]?.spec).toMatchObject({ transactionalId: 'workers-c-0', fencedAs: FENCED_AS })
   })
 
   it.each([
@@ -119,6 +121,7 @@ describe('WorkRunner', () => {
     let isDenied = true
     const fence = async () => {
       if (isDenied) throw error
+      return FENCED_AS
     }
     const { runner, statuses, tasks, clock, written } = createTestWorkRunner({ fence })
     await runner.execute([START])
@@ -216,6 +219,7 @@ describe('WorkRunner', () => {
     let isHeld = true
     const fence = async () => {
       if (isHeld) throw held
+      return FENCED_AS
     }
     const { runner, statuses, tasks, clock } = createTestWorkRunner({ fence })
     await runner.execute([START])
@@ -239,7 +243,10 @@ describe('WorkRunner', () => {
   ] as const)('ends forgotten transactions that block %s, and then starts the task', async (_, read) => {
     const open = [{ topic: 'offsets', partition: 2 }]
     const fenced: unknown[] = []
-    const fence: WorkRunnerOptions['fence'] = async (_, partitions) => void fenced.push(partitions)
+    const fence: WorkRunnerOptions['fence'] = async (_, partitions) => {
+      fenced.push(partitions)
+      return FENCED_AS
+    }
     const { runner, parts, tasks, clock } = createTestWorkRunner({ fence })
     const readable = parts.offsets[read].bind(parts.offsets) as () => Promise<never>
     Object.assign(parts.offsets, {
@@ -285,11 +292,11 @@ describe('WorkRunner', () => {
   })
 
   it('does not start a task that was revoked during fencing', async () => {
-    const fencing = Promise.withResolvers<void>()
+    const fencing = Promise.withResolvers<typeof FENCED_AS>()
     const { runner, tasks, clock } = createTestWorkRunner({ fence: () => fencing.promise })
     await runner.execute([START])
     await runner.stopTask(ID)
-    fencing.resolve()
+    fencing.resolve(FENCED_AS)
     await clock.advance(1_000)
     expect(tasks).toEqual([])
   })

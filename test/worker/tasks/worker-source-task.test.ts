@@ -204,6 +204,22 @@ describe('WorkerSourceTask', () => {
     expect(await valuesOf(broker)).toEqual(['0'])
   })
 
+  it('writes nothing with offsets that were read before another worker fenced its producer', async () => {
+    const broker = await openLog()
+    const fencedAs = await broker.newProducerIdentity('in-0')
+    await broker.newProducerIdentity('in-0')
+    const task = startSource(
+      broker,
+      async function* () {
+        yield [record(0)]
+      },
+      {},
+      { transactionalId: 'in-0', fencedAs },
+    )
+    await expect.poll(() => task.said.at(-1)).toMatchObject({ type: 'failed', isFenced: true })
+    expect(await valuesOf(broker)).toEqual([])
+  })
+
   it('rejects transaction.boundary=connector for a source that defines no transactions', async () => {
     const broker = await openLog()
     const own = sourceOf(async function* () {})
