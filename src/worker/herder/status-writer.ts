@@ -3,15 +3,15 @@ import type { Clock } from '../../common/clock.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { retry } from '../../common/retry.ts'
 import type { ConfigState } from '../stores/config-state.ts'
-import { type StoredStatus, toStatusKey } from '../stores/status-codec.ts'
+import { type StatusSubject, type StoredStatus, toStatusKey } from '../stores/status-codec.ts'
 import { isLate } from '../stores/status-state.ts'
-import type { StatusChange, StatusStore, StatusSubject } from '../stores/status-store.ts'
+import type { StatusChange, StatusStore } from '../stores/status-store.ts'
 
 export type StatusWriterOptions = {
   readonly logger: Logger
   readonly clock: Clock
   readonly configs: Pick<ConfigState, 'connector'>
-  readonly statuses: Pick<StatusStore, 'put' | 'putSafe'>
+  readonly statuses: Pick<StatusStore, 'state' | 'put' | 'putSafe'>
 }
 
 /** How long a write to the status topic is repeated. */
@@ -20,6 +20,9 @@ export const STATUS_RETRY = {
   withinMs: Number.POSITIVE_INFINITY,
   retriable: isRetriable,
 }
+
+/** How long a worker whose config topic is behind the leader's waits before it writes a deleted status again. */
+const RESTORE_MS = 1_000
 
 /**
  * Writes the statuses of connectors and tasks, and retries until the topic accepts them, as Kafka Connect does: a status that is
@@ -31,7 +34,9 @@ export class StatusWriter {
   /** The newest status of each connector and task whose status is not stored yet. */
   readonly #pending = new Map<string, StoredStatus>()
   /** The newest status of each connector and task that this worker owns. */
-  readonly #own = new Map<string, StoredStatus>()
+  readonly #own = new Map<string, { readonly subject: StatusSubject; readonly status: StoredStatus }>()
+  /** The connectors of which statuses were deleted that are about to be written again. */
+  readonly #deleted = new Set<string>()
   /** The first attempts that are in progress. */
   readonly #attempts = new Set<Promise<void>>()
 
@@ -59,11 +64,28 @@ export class StatusWriter {
 
   /**
    * Writes the status of a connector or a task again if a previous owner, which had not read it yet, has written that it is not assigned:
-   * readers ignore that only until the topic is compacted to it.
+   * readers ignore that only until the topic is compacted to it. Also if the leader has deleted the status of an earlier connector or task
+   * with this name, and the write was late.
    */
   restoreAfter({ status, ...subject }: StatusChange): void {
-    const own = this.#own.get(toStatusKey(subject))
-    if (own && status && own.worker_id !== status.worker_id && isLate(own, status)) this.put(subject, own)
+    if (status === null) {
+      void this.#restoreDeleted(subject.connector)
+      return
+    }
+    const own = this.#own.get(toStatusKey(subject))?.status
+    if (own && own.worker_id !== status.worker_id && isLate(own, status)) this.put(subject, own)
+  }
+
+  /** Of all tasks: the deletion of a connector's status hides those of its tasks. */
+  async #restoreDeleted(connector: string): Promise<void> {
+    const own = () => [...this.#own.values()].filter(({ subject }) => subject.connector === connector)
+    if (this.#deleted.has(connector) || own().length === 0) return
+    this.#deleted.add(connector)
+    await this.#options.clock.sleep(RESTORE_MS)
+    this.#deleted.delete(connector)
+    const { state } = this.#options.statuses
+    for (const { subject, status } of own())
+      if (this.#exists(subject) && state.of(subject) === undefined) this.putSafe(subject, status)
   }
 
   #write(subject: StatusSubject, status: StoredStatus, put: () => Promise<void>): void {
@@ -74,7 +96,7 @@ export class StatusWriter {
     let isRepeated = false
     this.#pending.set(key, status)
     if (state === 'UNASSIGNED' && status.trace === null) this.#own.delete(key)
-    else this.#own.set(key, status)
+    else this.#own.set(key, { subject, status })
     const attempt = async () => {
       if (!isRepeated || (this.#pending.get(key) === status && this.#exists(subject))) await put()
     }

@@ -4,9 +4,8 @@ import type { ConnectorsAndTasks } from '../membership/connect-protocol.ts'
 import { taskKey } from '../model/task-key.ts'
 import type { StoredTargetState } from '../stores/config-codec.ts'
 import type { ConfigState, ConnectorState } from '../stores/config-state.ts'
-import type { StatusKey } from '../stores/status-codec.ts'
+import type { StatusKey, StatusSubject } from '../stores/status-codec.ts'
 import type { StatusState } from '../stores/status-state.ts'
-import type { StatusSubject } from '../stores/status-store.ts'
 
 /** The work that this worker has started. Configurations are identical objects to those of the config state. */
 export type StartedWork = {

@@ -24,6 +24,9 @@ export type StatusKey =
   | { readonly kind: 'task'; readonly connector: string; readonly task: number }
   | { readonly kind: 'topic'; readonly connector: string; readonly topic: string }
 
+/** What a status is about. */
+export type StatusSubject = Extract<StatusKey, { kind: 'connector' | 'task' }>
+
 /** A parsed record of the status topic. A null status means that it was deleted. */
 export type StatusRecord =
   | { readonly kind: 'connector'; readonly connector: string; readonly status: StoredStatus | null }

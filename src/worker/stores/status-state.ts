@@ -1,4 +1,4 @@
-import type { StatusRecord, StoredStatus } from './status-codec.ts'
+import type { StatusRecord, StatusSubject, StoredStatus } from './status-codec.ts'
 
 type Connector = {
   status: StoredStatus | undefined
@@ -20,6 +20,10 @@ export class StatusState {
 
   task(name: string, task: number): StoredStatus | undefined {
     return this.#connectors.get(name)?.tasks.get(task)
+  }
+
+  of(subject: StatusSubject): StoredStatus | undefined {
+    return subject.kind === 'connector' ? this.connector(subject.connector) : this.task(subject.connector, subject.task)
   }
 
   tasks(name: string): readonly (readonly [task: number, status: StoredStatus])[] {

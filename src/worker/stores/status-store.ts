@@ -7,6 +7,7 @@ import {
   parseStatusRecord,
   type StatusKey,
   type StatusRecord,
+  type StatusSubject,
   type StoredStatus,
   toStatusKey,
   toStatusValue,
@@ -28,9 +29,6 @@ export type StatusStoreOptions = {
 
 /** A status that was written or, if it is null, deleted. */
 export type StatusChange = Exclude<StatusRecord, { kind: 'topic' }>
-
-/** What a status is about. */
-export type StatusSubject = Extract<StatusKey, { kind: 'connector' | 'task' }>
 
 /** The status topic: the status of every connector and task. A write resolves when it has been read back. */
 export class StatusStore {
@@ -64,10 +62,7 @@ export class StatusStore {
 
   /** Like `put`, but does not overwrite a status that another worker wrote in a later generation of the group. */
   async putSafe(subject: StatusSubject, status: StoredStatus): Promise<void> {
-    const { state } = this
-    const known =
-      subject.kind === 'connector' ? state.connector(subject.connector) : state.task(subject.connector, subject.task)
-    if (isSafeWrite(known, status)) await this.put(subject, status)
+    if (isSafeWrite(this.state.of(subject), status)) await this.put(subject, status)
   }
 
   async putTopic(topic: ActiveTopic): Promise<void> {

@@ -91,6 +91,40 @@ it('does not retry a status that the topic will never accept', async () => {
 })
 
 it.each([
+  ['the task', { kind: 'task', ...ID }],
+  ['the connector, which hides those of its tasks', { kind: 'connector', connector: 'c' }],
+] as const)(
+  'writes the status of a task again that was hidden by a late deletion of that of %s',
+  async (_, deleted) => {
+    const { runner, tasks, configs, statuses, written, clock } = createTestWorkRunner()
+    addConnector(configs, 1)
+    await runner.execute([START])
+    tasks[0]?.report({ type: 'running' })
+    await clock.advance(0)
+    const own = statuses.task('c', 0)
+    const deletion = { ...deleted, status: null }
+    const read = () => {
+      statuses.apply(deletion)
+      runner.statusRead(deletion)
+    }
+    written.length = 0
+    read()
+    read()
+    await clock.advance(1_000)
+    expect(written).toEqual(['c-0 RUNNING'])
+    expect(statuses.task('c', 0)).toEqual(own)
+    read()
+    await clock.advance(1_000)
+    expect(statuses.task('c', 0)).toEqual(own)
+    // A deletion that this worker reads before the change of the configuration that led to it.
+    read()
+    configs.apply({ kind: 'connector', connector: 'c', config: null })
+    await clock.advance(60_000)
+    expect(statuses.task('c', 0)).toBeUndefined()
+  },
+)
+
+it.each([
   ['is not assigned', 'UNASSIGNED', null],
   ['has failed', 'FAILED', 'fenced'],
 ] as const)(
