@@ -48,6 +48,7 @@ export const DOC_PAGES = {
       'charts/weir/README.md',
       'docs/gitops.md',
       'docs/operate.md',
+      'docs/leave.md',
       'docs/alerts.md',
       'docs/operator.md',
       'docs/secure.md',

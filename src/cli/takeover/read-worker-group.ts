@@ -26,12 +26,14 @@ export async function readWorkerGroup(
   const group = await broker.groups.describe(groupId)
   const known = new Set(await broker.topics.list())
   const members = group.members.map(({ metadata }) => ({ url: workerUrl(metadata), ...(tls && { tls }) }))
-  const names = new Set((await shippedPlugins()).flatMap(pluginNames))
+  const connectors = (await shippedPlugins())
+    .filter(({ kind }) => kind === 'source' || kind === 'sink')
+    .map(pluginNames)
   return {
     group,
     ...(await readConnectors(worker === undefined ? members : [worker])),
     missingTopics: topics.filter((topic) => !known.has(topic)),
-    isShipped: (className) => names.has(className),
+    namesOf: (className) => connectors.find((names) => names.includes(className)) ?? [],
   }
 }
 

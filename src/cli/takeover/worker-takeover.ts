@@ -20,8 +20,8 @@ export type WorkerTakeoverInput = {
   readonly problem?: string | undefined
   /** The storage topics that do not exist. */
   readonly missingTopics: readonly string[]
-  /** Whether Weir has a plugin for a class of connectors without further installation. */
-  readonly isShipped: (className: string) => boolean
+  /** All names of the plugin of a connector class that Weir has without further installation; empty if it has none. */
+  readonly namesOf: (className: string) => readonly string[]
 }
 
 /** Weir's workers use protocol names of their own, so that workers of both kinds never share a group. */
@@ -54,7 +54,7 @@ const RESTART_WEIR = "Stop the workers of Kafka Connect, then start Weir's: conn
 
 function takeoverSteps(input: WorkerTakeoverInput, hasOthers: boolean, hasWeir: boolean): readonly TakeoverStep[] {
   const { connectors } = input
-  const foreign = (connectors ?? []).filter(({ class: name }) => !input.isShipped(name))
+  const foreign = (connectors ?? []).filter(({ class: name }) => input.namesOf(name).length === 0)
   return [
     {
       action:
@@ -80,11 +80,23 @@ function takeoverSteps(input: WorkerTakeoverInput, hasOthers: boolean, hasWeir: 
 }
 
 function returnSteps(
-  { connectors }: WorkerTakeoverInput,
+  { connectors, namesOf }: WorkerTakeoverInput,
   hasOthers: boolean,
   hasWeir: boolean,
 ): readonly TakeoverStep[] {
+  const own = (connectors ?? []).flatMap(({ name, class: className }) => {
+    const java = javaClassOf(className, namesOf(className))
+    return java === className ? [] : [`${name} (${className}, ${java ?? 'which has no counterpart'})`]
+  })
   return [
+    {
+      action:
+        own.length === 0
+          ? 'Check that Kafka Connect has a plugin for each connector class.'
+          : `Declare these connectors with a class that Kafka Connect knows, and its keys: ${own.join(', ')}.`,
+      isDone: hasOthers || own.length === 0,
+      back: 'Nothing has changed yet.',
+    },
     {
       action:
         "Stop all of Weir's workers. One that was killed counts as a member until its session.timeout.ms is over.",
@@ -99,6 +111,21 @@ function returnSteps(
     },
     { ...settledStep(connectors, hasOthers), back: RESTART_WEIR },
   ]
+}
+
+/**
+ * The class of a connector in Kafka Connect, which also finds a class by its simple name, with or without `Connector` at its end.
+ * Undefined if only Weir has it.
+ */
+function javaClassOf(className: string, names: readonly string[]): string | undefined {
+  if (names.length === 0 || className.includes('.')) return className
+  const javaNames = names.filter((name) => name.includes('.'))
+  const isShortName = javaNames.some((name) => simpleName(name) === className.replace(/Connector$/, ''))
+  return isShortName ? className : javaNames[0]
+}
+
+function simpleName(className: string): string {
+  return className.slice(className.lastIndexOf('.') + 1).replace(/Connector$/, '')
 }
 
 /** The last step in both directions. */

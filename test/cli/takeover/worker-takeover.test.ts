@@ -19,7 +19,7 @@ const JAVA = groupOf('sessioned', ['http://java:8083/'])
 const WEIR = groupOf('weir-sessioned', ['http://weir:8083/'])
 const NOBODY = groupOf('', [])
 
-function connector(state: RunState, tasks: readonly RunState[] = ['RUNNING'], className = 'PostgresSink') {
+function connector(state: RunState, tasks: readonly RunState[] = ['RUNNING'], className = 'JdbcSink') {
   const worker_id = 'w:8083'
   const status = {
     name: 'orders',
@@ -30,13 +30,19 @@ function connector(state: RunState, tasks: readonly RunState[] = ['RUNNING'], cl
   return { name: 'orders', class: className, status, offsets: 3 }
 }
 
+const PLUGINS = [
+  ['JdbcSink', 'io.confluent.connect.jdbc.JdbcSinkConnector'],
+  ['PostgresSink', 'com.example.PgSinkConnector'],
+  ['Datagen'],
+]
+
 const takeoverOf = (input: Partial<WorkerTakeoverInput>, goal?: TakeoverGoal) =>
   workerTakeover(
     {
       group: JAVA,
       connectors: [connector('RUNNING')],
       missingTopics: [],
-      isShipped: (name) => name === 'PostgresSink',
+      namesOf: (name) => PLUGINS.find((names) => names.includes(name)) ?? [],
       ...input,
     },
     goal,
@@ -50,7 +56,7 @@ describe('the takeover of a worker group', () => {
       '  http://java:8083/',
       'Storage topics that do not exist: c1-status.',
       'Connectors: 1.',
-      '  orders: PostgresSink, RUNNING, tasks RUNNING, 3 offsets',
+      '  orders: JdbcSink, RUNNING, tasks RUNNING, 3 offsets',
     ])
     const unknown = takeoverOf({ connectors: undefined, problem: 'no worker responds' })
     expect(unknown.facts.at(-1)).toBe('Connectors: not known, because no worker responds.')
@@ -83,6 +89,12 @@ describe('the takeover of a worker group', () => {
 
   it.each<[string, Partial<WorkerTakeoverInput>, string]>([
     ['workers of Weir', { group: WEIR }, "Next: Stop all of Weir's workers"],
+    [
+      'names that only Weir has',
+      { group: WEIR, connectors: [connector('RUNNING', [], 'PostgresSink'), connector('RUNNING', [], 'Datagen')] },
+      'Next: Declare these connectors with a class that Kafka Connect knows, and its keys: ' +
+        'orders (PostgresSink, com.example.PgSinkConnector), orders (Datagen, which has no counterpart).',
+    ],
     ['no workers', { group: NOBODY }, 'Next: Start the workers of Kafka Connect with the same settings file'],
     ['a failed task', { connectors: [connector('RUNNING', ['FAILED'])] }, 'Next: Wait for, or mend'],
     ['unknown connectors', { connectors: undefined, problem: 'none' }, 'Next: Check that every connector'],
