@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { fileFormat } from '../../src/plugins/connectors/object-storage/file-format.ts'
 import { FileNames } from '../../src/plugins/connectors/object-storage/file-names.ts'
 import { ObjectSink, type ObjectSinkSettings } from '../../src/plugins/connectors/object-storage/object-sink.ts'
@@ -5,7 +6,7 @@ import { createPartitioner } from '../../src/plugins/connectors/object-storage/p
 import { valuePart } from '../../src/plugins/connectors/object-storage/record-part.ts'
 import { SchemaProjector } from '../../src/plugins/connectors/object-storage/schema-compatibility.ts'
 import type { CommittedPosition, SinkRecord } from '../../src/sdk/index.ts'
-import type { MemoryBucket } from './memory-object-store.ts'
+import { Killed, type MemoryBucket } from './memory-object-store.ts'
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
@@ -21,14 +22,24 @@ export function sinkSettings(changed: Partial<ObjectSinkSettings> = {}): ObjectS
       tags: undefined,
     }),
     projector: new SchemaProjector('NONE'),
-    gzipLevel: undefined,
-    rotation: { recordsMax: 3, intervalMs: undefined, onOtherPath: true, filesMax: undefined, schedule: undefined },
+    schemaOf: ({ valueSchema }) => valueSchema,
+    compression: undefined,
+    keepsLatest: false,
+    rotation: {
+      recordsMax: 3,
+      fileRecordsMax: Number.POSITIVE_INFINITY,
+      intervalMs: undefined,
+      onOtherPath: true,
+      filesMax: undefined,
+      schedule: undefined,
+    },
     usesClock: false,
     place: createPartitioner({ by: 'partition' }, '/'),
     bytesMax: 1_000_000,
     onNull: 'fail',
     tombstoneFolder: 'tombstone',
     reportsNull: false,
+    endsAtCommit: false,
     ...changed,
   }
 }
@@ -37,6 +48,7 @@ export function sinkSettings(changed: Partial<ObjectSinkSettings> = {}): ObjectS
 export class PartitionLog {
   readonly topic = 'orders'
   readonly partition = 0
+  readonly at = { topic: this.topic, partition: this.partition }
   committed: CommittedPosition | undefined
   readonly rejected: SinkRecord[] = []
   nowMs = 0
@@ -57,8 +69,8 @@ export class PartitionLog {
     })
   }
 
-  commit(sink: ObjectSink): void {
-    this.committed = sink.flush()[0] ?? this.committed
+  async commit(sink: ObjectSink): Promise<void> {
+    this.committed = (await sink.flush())[0] ?? this.committed
   }
 
   record(offset: number, changed: Partial<SinkRecord> = {}): SinkRecord {
@@ -80,4 +92,60 @@ export class PartitionLog {
   records(from: number, to: number): readonly SinkRecord[] {
     return Array.from({ length: to - from }, (_, at) => this.record(from + at))
   }
+}
+
+/** What happens until a task is killed. */
+type Life = { stepsUntilKill: number; batch: number; clockMs: number; commits: boolean }
+
+export const lives = fc.array(
+  fc.record({
+    stepsUntilKill: fc.integer({ min: 1, max: 25 }),
+    batch: fc.integer({ min: 1, max: 9 }),
+    clockMs: fc.integer({ min: 0, max: 90 }),
+    commits: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 12 },
+)
+
+/** Every operation on the bucket and every commit is a step; the task is killed before or after one of them. */
+export async function runUntilKilled(
+  log: PartitionLog,
+  bucket: MemoryBucket,
+  settings: ObjectSinkSettings,
+  life: Life,
+): Promise<void> {
+  let steps = life.stepsUntilKill
+  const step = () => {
+    steps -= 1
+    if (steps < 0) throw new Killed()
+  }
+  bucket.beforeEach = step
+  bucket.afterEach = step
+  log.beforeCommit = step
+  const sink = log.start(settings, bucket)
+  try {
+    await sink.open([log.at])
+    for (let from = log.committed?.offset ?? 0; from < 60; from += life.batch) {
+      log.nowMs += life.clockMs
+      await sink.put(log.records(from, Math.min(60, from + life.batch)))
+      if (life.commits) await log.commit(sink)
+    }
+  } catch (error) {
+    if (!(error instanceof Killed)) throw error
+  }
+}
+
+/** Until all of the first 60 records are stored: records after them, which complete their files, exist in every mode. */
+export async function runToEnd(log: PartitionLog, bucket: MemoryBucket, settings: ObjectSinkSettings): Promise<void> {
+  bucket.beforeEach = () => {}
+  bucket.afterEach = () => {}
+  log.beforeCommit = () => {}
+  const sink = log.start(settings, bucket)
+  await sink.open([log.at])
+  for (let from = log.committed?.offset ?? 0; (log.committed?.offset ?? 0) < 60; from += 5) {
+    log.nowMs += 40
+    await sink.put(log.records(from, from + 5))
+    await log.commit(sink)
+  }
+  await sink.close([log.at])
 }

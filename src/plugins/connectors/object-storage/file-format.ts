@@ -38,7 +38,7 @@ export function fileFormat(settings: FormatSettings): FileFormat {
     }
     case 'bytes': {
       const { extension, separator } = settings
-      return { extension, isCompressible: true, open: () => new BytesEncoder(separator) }
+      return { ...delimitedFormat({ after: separator }), extension }
     }
     case 'avro': {
       const { codec, options } = settings
@@ -57,8 +57,20 @@ export function fileFormat(settings: FormatSettings): FileFormat {
   }
 }
 
+export type Delimiters = {
+  readonly start?: string
+  readonly between?: string
+  readonly after?: string
+  readonly end?: string
+}
+
+/** Values that are bytes, with delimiters. */
+export function delimitedFormat(delimiters: Delimiters): FileFormat {
+  return { extension: '', isCompressible: true, open: () => new BytesEncoder(delimiters) }
+}
+
 /** Each value is JSON, as of Kafka's `JsonConverter` without its envelope. */
-function jsonText(decimals: 'BASE64' | 'NUMERIC'): (value: unknown, schema: Schema | null) => string {
+export function jsonText(decimals: 'BASE64' | 'NUMERIC'): (value: unknown, schema: Schema | null) => string {
   const writers = new WeakMap<Schema, JsonWriter>()
   return (value, schema) => {
     if (schema === null) return plainJson(value)
@@ -107,33 +119,49 @@ class LineEncoder implements FileEncoder {
 }
 
 class BytesEncoder implements FileEncoder {
-  readonly #separator: Buffer
-  #items: Uint8Array[] = []
+  readonly #delimiters: {
+    readonly start: Buffer
+    readonly between: Buffer
+    readonly after: Buffer
+    readonly end: Buffer
+  }
+  /** Each value with what precedes and follows it. */
+  #items: (readonly Uint8Array[])[] = []
+  #values = 0
   length = 0
 
-  constructor(separator: string) {
-    this.#separator = Buffer.from(separator)
+  constructor({ start = '', between = '', after = '', end = '' }: Delimiters) {
+    const [startBytes, betweenBytes] = [Buffer.from(start), Buffer.from(between)]
+    this.#delimiters = { start: startBytes, between: betweenBytes, after: Buffer.from(after), end: Buffer.from(end) }
   }
 
   add(value: unknown): void {
     if (!(value instanceof Uint8Array))
       throw new DataError(`expected bytes, got ${valueLabel(value)}: use ByteArrayConverter, or another format`)
-    this.#items.push(value, this.#separator)
-    this.length += value.length + this.#separator.length
+    const { start, between, after } = this.#delimiters
+    const item = [this.#values === 0 ? start : between, value, after]
+    this.#items.push(item)
+    this.#values += 1
+    this.length += bytesIn(item)
   }
 
   removeLast(): void {
-    for (const item of this.#items.splice(-2)) this.length -= item.length
+    this.length -= bytesIn(this.#items.pop()!)
+    this.#values -= 1
   }
 
   take(): Buffer {
-    const taken = Buffer.concat(this.#items)
+    const taken = Buffer.concat(this.#items.flat())
     this.#items = []
     this.length = 0
     return taken
   }
 
   end(): Buffer {
-    return this.take()
+    return Buffer.concat([this.take(), this.#delimiters.end])
   }
+}
+
+function bytesIn(item: readonly Uint8Array[]): number {
+  return item.reduce((sum, { length }) => sum + length, 0)
 }

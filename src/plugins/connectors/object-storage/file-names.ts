@@ -1,4 +1,5 @@
-import { DataError, type SinkRecord } from '../../../sdk/index.ts'
+import type { SinkRecord } from '../../../sdk/index.ts'
+import { checkKey, type ObjectNames } from './object-names.ts'
 
 export type FileNameSettings = {
   /** The folder of all topics; '' for none. */
@@ -13,11 +14,8 @@ export type FileNameSettings = {
   readonly tags: Readonly<Record<string, string>> | undefined
 }
 
-/** The limit of all object stores. */
-const KEY_BYTES_MAX = 1_024
-
 /** Names the objects of a topic partition, as the original does: `topics/orders/partition=0/orders+0+0000000042.json`. */
-export class FileNames {
+export class FileNames implements ObjectNames {
   readonly #settings: FileNameSettings
 
   constructor(settings: FileNameSettings) {
@@ -28,7 +26,6 @@ export class FileNames {
     return this.#settings.tags !== undefined
   }
 
-  /** The folder for a path, with the name of the schema if that is set. */
   pathOf({ valueSchema }: SinkRecord, path: string): string {
     const { schemaFolder, folderDelimiter } = this.#settings
     if (schemaFolder === 'none') return path
@@ -36,24 +33,18 @@ export class FileNames {
     return schemaFolder === 'prefix' ? `${schema}${folderDelimiter}${path}` : `${path}${folderDelimiter}${schema}`
   }
 
-  /** Throws a `DataError` if the key is too long. */
   keyOf({ topic, origin }: SinkRecord, path: string, extension: string): string {
     const { folder, folderDelimiter, fileDelimiter, offsetDigits } = this.#settings
     const offset = String(origin.offset).padStart(offsetDigits, '0')
     const file = [topic, origin.partition, offset].join(fileDelimiter) + extension
-    const key = [...(folder === '' ? [] : [folder]), topic, path, file].join(folderDelimiter)
-    if (Buffer.byteLength(key) > KEY_BYTES_MAX)
-      throw new DataError(`the key of the object has ${Buffer.byteLength(key)} bytes: the maximum is ${KEY_BYTES_MAX}`)
-    return key
+    return checkKey([...(folder === '' ? [] : [folder]), topic, path, file].join(folderDelimiter))
   }
 
-  /** The prefix of the keys of a topic. */
   prefixOf(topic: string): string {
     const { folder, folderDelimiter } = this.#settings
     return [...(folder === '' ? [] : [folder]), topic, ''].join(folderDelimiter)
   }
 
-  /** Whether the key is of a file of this topic partition. */
   isOfPartition(key: string, topic: string, partition: number): boolean {
     const { folderDelimiter, fileDelimiter } = this.#settings
     const file = key.slice(key.lastIndexOf(folderDelimiter) + folderDelimiter.length)

@@ -1,19 +1,25 @@
 import { DataError, type Schema, type SinkRecord } from '../../../sdk/index.ts'
+import type { FileCompression } from './compression.ts'
 import type { Boundary } from './file-boundaries.ts'
 import type { FileEncoder } from './file-format.ts'
-import type { FileNames } from './file-names.ts'
 import type { MemoryBudget } from './memory-budget.ts'
+import type { ObjectNames } from './object-names.ts'
 import type { ObjectStore } from './object-store.ts'
 import { OpenFile } from './open-file.ts'
+import type { Placement } from './partitioner.ts'
 import type { RecordPart } from './record-part.ts'
 import type { SetProgress } from './rotation.ts'
 import { type SchemaProjector, UNCHANGED } from './schema-compatibility.ts'
 
 export type FileSetOptions = {
   readonly parts: readonly RecordPart[]
-  readonly names: FileNames
+  readonly names: ObjectNames
+  /** The schema of a record that its file must have; null if values of all schemas fit. */
+  readonly schemaOf: (record: SinkRecord) => Schema | null
   readonly projector: SchemaProjector
-  readonly gzipLevel: number | undefined
+  readonly compression: FileCompression | undefined
+  /** Whether a file contains only the last of its records. */
+  readonly keepsLatest: boolean
   readonly store: ObjectStore
   readonly memory: MemoryBudget
 }
@@ -37,6 +43,9 @@ export class FileSet implements SetProgress {
   firstTimestampMs: number | undefined
   lastPath = ''
   records = 0
+  /** Records of the file that has most. */
+  fileRecords = 0
+  lastPeriod = ''
   /** Set when no record is added any more. */
   boundary: Boundary | undefined
   /** Whether the boundary is in the metadata of a committed offset. */
@@ -61,10 +70,11 @@ export class FileSet implements SetProgress {
     return bytes
   }
 
-  /** Whether a value of the schema does not fit in the file of its path, so that the set must end before. Throws a `DataError`. */
-  needsOtherSchema(topic: string, path: string, schema: Schema | null): boolean {
-    const group = this.#groups.get(groupKey(topic, path))
-    return group !== undefined && this.#options.projector.conversion(schema, group.schema) === undefined
+  /** Whether the record does not fit in the file of its path, so that the set must end before. Throws a `DataError`. */
+  needsOtherSchema(record: SinkRecord, path: string): boolean {
+    const { keepsLatest, projector, schemaOf } = this.#options
+    const group = keepsLatest ? undefined : this.#groups.get(groupKey(record.topic, path))
+    return group !== undefined && projector.conversion(schemaOf(record), group.schema) === undefined
   }
 
   hasFile(topic: string, path: string): boolean {
@@ -75,18 +85,23 @@ export class FileSet implements SetProgress {
    * Adds a record to its files. Resolves later only if a file has enough bytes to be uploaded. Throws a `DataError` for a record that
    * cannot be stored, of which the files then contain nothing.
    */
-  add(record: SinkRecord, path: string, timestampMs: number | undefined): Promise<void> | undefined {
+  add(record: SinkRecord, { path, period, timestampMs }: Placement): Promise<void> | undefined {
     const key = groupKey(record.topic, path)
     const known = this.#groups.get(key)
-    const group = known ?? this.#openGroup(record, path)
+    const isNew = known === undefined || this.#options.keepsLatest
+    const group = isNew ? this.#openGroup(record, path) : known
     addToAll(group, this.#projected(record, group.schema))
-    if (known === undefined) this.#groups.set(key, group)
+    if (isNew) this.#groups.set(key, group)
     group.lastOffset = record.origin.offset
     group.records += 1
     this.records += 1
+    this.fileRecords = Math.max(this.fileRecords, group.records)
     this.lastPath = path
+    this.lastPeriod = period
     this.firstTimestampMs ??= timestampMs
-    return group.files.some(({ file }) => file.isFull) ? spillAll(group) : undefined
+    const replaced = isNew ? known : undefined
+    if (replaced === undefined && !group.files.some(({ file }) => file.isFull)) return undefined
+    return spillAll(group, replaced)
   }
 
   /** Uploads what is ready; for retries. */
@@ -125,23 +140,25 @@ export class FileSet implements SetProgress {
 
   /** With the schema of the file. */
   #projected(record: SinkRecord, schema: Schema | null): SinkRecord {
-    const convert = this.#options.projector.conversion(record.valueSchema, schema) ?? UNCHANGED
+    const { projector, schemaOf } = this.#options
+    const convert = projector.conversion(schemaOf(record), schema) ?? UNCHANGED
     return convert === UNCHANGED ? record : { ...record, value: convert(record.value), valueSchema: schema }
   }
 
   #openGroup(record: SinkRecord, path: string): FileGroup {
-    const { parts, names, gzipLevel, store, memory } = this.#options
+    const { parts, names, schemaOf, compression, store, memory } = this.#options
     const isTombstone = record.value === null || record.value === undefined
     const stored = isTombstone ? parts.filter(({ ofTombstones }) => ofTombstones) : parts
     const files = stored.map((part) => {
       const { format } = part
-      const level = format.isCompressible ? gzipLevel : undefined
-      const key = names.keyOf(record, path, `${part.extension}${format.extension}${level === undefined ? '' : '.gz'}`)
+      const compressed = format.isCompressible ? compression : undefined
+      const extension = `${part.extension}${format.extension}${compressed?.extension ?? ''}`
+      const key = names.keyOf(record, path, extension)
       const encoder = openEncoder(() => format.open(part.of(record).schema, key))
-      return { part, file: new OpenFile({ key, encoder, gzipLevel: level, store, memory }) }
+      return { part, file: new OpenFile({ key, encoder, compression: compressed, store, memory }) }
     })
     const { offset } = record.origin
-    return { schema: record.valueSchema, files, firstOffset: offset, lastOffset: offset, records: 0 }
+    return { schema: schemaOf(record), files, firstOffset: offset, lastOffset: offset, records: 0 }
   }
 }
 
@@ -164,7 +181,9 @@ function addToAll({ files }: FileGroup, record: SinkRecord): void {
   }
 }
 
-async function spillAll({ files }: FileGroup): Promise<void> {
+/** `replaced`: files that are not needed any more. */
+async function spillAll({ files }: FileGroup, replaced?: FileGroup): Promise<void> {
+  for (const { file } of replaced?.files ?? []) await file.abort()
   for (const { file } of files) await file.spill()
 }
 

@@ -14,11 +14,16 @@ import { PartitionFiles, type PartitionFilesOptions } from './partition-files.ts
 
 export type ObjectSinkSettings = Omit<PartitionFilesOptions, 'store' | 'memory'> & {
   readonly bytesMax: number
-  /** What happens to a record without a value. `write`: its key and headers are stored in the folder `tombstoneFolder`. */
-  readonly onNull: 'ignore' | 'fail' | 'write'
+  /**
+   * What happens to a record without a value. `write`: its key and headers are stored in the folder `tombstoneFolder`. `store`: it is
+   * stored as others.
+   */
+  readonly onNull: 'ignore' | 'fail' | 'write' | 'store'
   readonly tombstoneFolder: string
   /** Whether ignored records without a value are sent to the dead-letter queue. */
   readonly reportsNull: boolean
+  /** Whether files are complete when offsets are committed. */
+  readonly endsAtCommit: boolean
 }
 
 export type ObjectSinkContext = Pick<
@@ -57,7 +62,8 @@ export class ObjectSink implements SinkTask {
       memory: this.#memory,
       place: (record, clockMs) => {
         const isTombstone = record.value === null || record.value === undefined
-        if (isTombstone) return { path: settings.tombstoneFolder, timestampMs: undefined }
+        if (isTombstone && settings.onNull !== 'store')
+          return { path: settings.tombstoneFolder, period: '', timestampMs: undefined }
         const placed = settings.place(record, clockMs)
         return { ...placed, path: settings.names.pathOf(record, placed.path) }
       },
@@ -103,7 +109,12 @@ export class ObjectSink implements SinkTask {
     this.#isRetry = false
   }
 
-  flush(): readonly CommittedPosition[] {
+  async flush(): Promise<readonly CommittedPosition[]> {
+    if (this.#settings.endsAtCommit && !this.#isRetry) {
+      for (const files of this.#partitions.values()) if (files.canEnd) files.endSet()
+      // The next call of `put` continues after an error, and reports it if it persists.
+      await this.#storeEndedSets().catch(() => {})
+    }
     return [...this.#partitions.values()].flatMap((files) => files.committable() ?? [])
   }
 
@@ -133,7 +144,7 @@ export class ObjectSink implements SinkTask {
   async #add(files: PartitionFiles, record: SinkRecord, nowMs: number): Promise<void> {
     const { onNull, reportsNull } = this.#settings
     try {
-      if ((record.value === null || record.value === undefined) && onNull !== 'write') {
+      if ((record.value === null || record.value === undefined) && (onNull === 'ignore' || onNull === 'fail')) {
         if (onNull === 'ignore' && !reportsNull) return
         throw new DataError('the record has no value, and behavior.on.null.values is not write')
       }
@@ -188,7 +199,7 @@ export class ObjectSink implements SinkTask {
         }
       }
       if (count === 0) return
-      this.#context.requestCommit()
+      if (!this.#settings.endsAtCommit) this.#context.requestCommit()
     }
   }
 

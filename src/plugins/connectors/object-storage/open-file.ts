@@ -1,19 +1,16 @@
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import type { Schema } from '../../../sdk/index.ts'
+import type { FileCompression } from './compression.ts'
 import type { FileEncoder } from './file-format.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import type { ObjectStore, Upload, UploadedPart } from './object-store.ts'
 
-/** Values that are compressed at once, as one member of a gzip file. The same values make the same members. */
-const MEMBER_BYTES = 1_048_576
-const gzipAsync = promisify(gzip)
+/** Values that are compressed at once. */
+const PIECE_BYTES = 1_048_576
 
 export type OpenFileOptions = {
   readonly key: string
   readonly encoder: FileEncoder
-  /** Level of gzip; undefined: not compressed. */
-  readonly gzipLevel: number | undefined
+  readonly compression: FileCompression | undefined
   readonly store: ObjectStore
   readonly memory: MemoryBudget
 }
@@ -32,6 +29,7 @@ export class OpenFile {
   #upload: Upload | undefined
   #uploadedBytes = 0
   #heldBytes = 0
+  #isEmpty = true
   #hasEnded = false
   #isStored = false
 
@@ -57,7 +55,7 @@ export class OpenFile {
 
   /** Whether `spill` has something to do. */
   get isFull(): boolean {
-    return this.#options.encoder.length >= MEMBER_BYTES
+    return this.#options.encoder.length >= PIECE_BYTES
   }
 
   /** Compresses what was added, and uploads complete parts. */
@@ -93,8 +91,9 @@ export class OpenFile {
 
   async #keep(bytes: Buffer): Promise<void> {
     if (bytes.length === 0) return
-    const { gzipLevel } = this.#options
-    const kept = gzipLevel === undefined ? bytes : await gzipAsync(bytes, { level: gzipLevel })
+    const { compression } = this.#options
+    const kept = compression === undefined ? bytes : await compression.compress(bytes, this.#isEmpty)
+    this.#isEmpty = false
     this.#ready.push(kept)
     this.#readyBytes += kept.length
     this.#count()

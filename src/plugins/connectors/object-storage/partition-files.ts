@@ -1,13 +1,11 @@
 import type { CommittedPosition, SinkPartition, SinkRecord } from '../../../sdk/index.ts'
 import { type Boundary, encodeBoundaries } from './file-boundaries.ts'
-import type { FileNames } from './file-names.ts'
 import { FileSet, type FileSetOptions } from './file-set.ts'
 import type { Placement } from './partitioner.ts'
 import { isCompleteBefore, isCompleteNow, nextScheduledMs, type RotationSettings } from './rotation.ts'
 
 export type PartitionFilesOptions = FileSetOptions & {
   readonly rotation: RotationSettings
-  readonly names: FileNames
   /** Whether the path of a record depends on the clock. */
   readonly usesClock: boolean
   /** Throws a `DataError`. */
@@ -80,20 +78,22 @@ export class PartitionFiles {
   /** Adds a record, which completes sets. Throws a `DataError` for a record that cannot be stored. */
   add(record: SinkRecord, nowMs: number): Promise<void> | undefined {
     const clockMs = this.#recorded[0]?.clockMs ?? nowMs
-    const { timestampMs, path } = this.#options.place(record, clockMs)
-    if (this.#mustEndBefore(record, path, timestampMs, nowMs)) this.endSet()
+    const placement = this.#options.place(record, clockMs)
+    if (this.#mustEndBefore(record, placement, nowMs)) this.endSet()
     this.#open ??= new FileSet(this.#options, {
       clockMs: this.#options.usesClock ? clockMs : undefined,
       scheduledMs: nextScheduledMs(nowMs, this.#options.rotation),
     })
-    return this.#open.add(record, path, timestampMs)
+    return this.#open.add(record, placement)
   }
 
   /** Must be called after each record, also if it was not stored. */
   passed({ origin }: SinkRecord): void {
     this.#nextOffset = origin.offset + 1
     const [recorded] = this.#recorded
-    const isFull = (this.#open?.records ?? 0) >= this.#options.rotation.recordsMax
+    const { recordsMax, fileRecordsMax } = this.#options.rotation
+    const { records = 0, fileRecords = 0 } = this.#open ?? {}
+    const isFull = records >= recordsMax || fileRecords >= fileRecordsMax
     if (recorded === undefined ? isFull : recorded.endOffset === this.#nextOffset) this.endSet()
   }
 
@@ -175,12 +175,12 @@ export class PartitionFiles {
   }
 
   /** A former owner's boundaries are the only ones until they are reached, except where a file cannot have two schemas. */
-  #mustEndBefore(record: SinkRecord, path: string, timestampMs: number | undefined, nowMs: number): boolean {
+  #mustEndBefore(record: SinkRecord, { path, period, timestampMs }: Placement, nowMs: number): boolean {
     const set = this.#open
     if (set === undefined) return false
-    if (set.needsOtherSchema(record.topic, path, record.valueSchema)) return true
+    if (set.needsOtherSchema(record, path)) return true
     if (this.#recorded.length > 0) return false
-    if (this.#options.usesClock && path !== set.lastPath) return true
+    if (this.#options.usesClock && period !== set.lastPeriod) return true
     const needsFile = !set.hasFile(record.topic, path)
     return isCompleteBefore(this.#options.rotation, set, { timestampMs, path, needsFile }, nowMs)
   }

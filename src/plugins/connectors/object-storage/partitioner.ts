@@ -16,7 +16,12 @@ export type PartitionerSettings =
     }
 
 /** The folder of a record below that of its topic, and its timestamp if that decides about it. */
-export type Placement = { readonly path: string; readonly timestampMs: number | undefined }
+export type Placement = {
+  readonly path: string
+  /** The part of the path that depends on time. If that is the clock, a set of files has only one. */
+  readonly period: string
+  readonly timestampMs: number | undefined
+}
 
 /** Throws a `DataError` for a record that lacks what it needs. */
 export type Partitioner = (record: SinkRecord, clockMs: number) => Placement
@@ -24,10 +29,11 @@ export type Partitioner = (record: SinkRecord, clockMs: number) => Placement
 export function createPartitioner(settings: PartitionerSettings, delimiter: string): Partitioner {
   switch (settings.by) {
     case 'partition':
-      return ({ origin }) => ({ path: `partition=${origin.partition}`, timestampMs: undefined })
+      return ({ origin }) => ({ path: `partition=${origin.partition}`, period: '', timestampMs: undefined })
     case 'fields':
       return (record) => ({
         path: settings.fields.map((name) => `${name}=${fieldText(record, name)}`).join(delimiter),
+        period: '',
         timestampMs: undefined,
       })
     case 'time': {
@@ -38,13 +44,13 @@ export function createPartitioner(settings: PartitionerSettings, delimiter: stri
         const timestampMs = extract(record, clockMs)
         const startMs = periodStartMs(timestampMs, periodMs, zone)
         const cached = known.get(startMs)
-        if (cached !== undefined) return { path: cached, timestampMs }
+        if (cached !== undefined) return { path: cached, period: cached, timestampMs }
         if (Math.abs(startMs) > TIME_MS_MAX)
           throw new DataError(`the timestamp ${timestampMs} is not a time in ms: it is out of range`)
         const text = path(startMs, zone.offsetMs(zone.toInstantMs(startMs)))
         if (known.size >= CACHED_MAX) known.clear()
         known.set(startMs, text)
-        return { path: text, timestampMs }
+        return { path: text, period: text, timestampMs }
       }
     }
   }

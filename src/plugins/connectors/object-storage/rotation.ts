@@ -4,6 +4,8 @@ import type { TimeZone } from '../jdbc/time-zone.ts'
 export type RotationSettings = {
   /** Number of records of a topic partition in a set. */
   readonly recordsMax: number
+  /** Number of records of a file in a set. */
+  readonly fileRecordsMax: number
   /** Difference between the timestamps of the first record and the next one, in ms; undefined: without limit. */
   readonly intervalMs: number | undefined
   /** With `intervalMs`: whether a record of another path than the one before completes the set. */

@@ -8,10 +8,10 @@ type ServiceError = Error & {
 /** Errors that waiting does not mend, with the remedy. */
 const REMEDIES: Readonly<Record<string, string>> = {
   AccessDenied: 'permit s3:PutObject, s3:AbortMultipartUpload and, with tags, s3:PutObjectTagging for the prefix',
-  AuthorizationHeaderMalformed: 'set s3.region to the region of the bucket',
+  AuthorizationHeaderMalformed: 'set the region to that of the bucket',
   InvalidAccessKeyId: 'check the credentials',
-  NoSuchBucket: 'create the bucket, or correct s3.bucket.name',
-  PermanentRedirect: 'set s3.region to the region of the bucket',
+  NoSuchBucket: 'create the bucket, or correct its name',
+  PermanentRedirect: 'set the region to that of the bucket',
   SignatureDoesNotMatch: 'check the secret key and the clock of this machine',
   RequestTimeTooSkewed: 'correct the clock of this machine',
 }

@@ -5,7 +5,7 @@ import { parsePathFormat } from '../object-storage/path-format.ts'
 import { SCHEMA_COMPATIBILITIES } from '../object-storage/schema-compatibility.ts'
 import { ASSUME_ROLE, providerOfClass } from './s3-credentials.ts'
 
-const PART_BYTES_MIN = 5 * 1024 * 1024
+export const PART_BYTES_MIN = 5 * 1024 * 1024
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 
@@ -46,6 +46,18 @@ function choice<Name extends string>(choices: Readonly<Record<string, Name>>, in
 }
 
 const ms = (doc: string, info: Partial<field.FieldInfo> = {}) => field.long({ doc, min: -1, ...info })
+
+export const bufferMemoryBytes = field
+  .long({
+    doc: 'Bytes of open files that a task holds in memory. Above that, parts are uploaded, and then files end early.',
+    min: 1_048_576,
+  })
+  .default(67_108_864)
+
+/** Whether a text is empty or the URL of a server. */
+export function isServerUrl(url: string): boolean {
+  return url === '' || (/^https?:\/\/[^/\s]/.test(url) && URL.canParse(url))
+}
 
 /** Keys that name, partition and delimit files. */
 const fileFields = {
@@ -197,10 +209,7 @@ const storeFields = {
       importance: 'HIGH',
       reaches: 'url',
     })
-    .refine(
-      (url) => url === '' || (/^https?:\/\/[^/\s]/.test(url) && URL.canParse(url)),
-      'expected http://HOST or https://HOST',
-    )
+    .refine(isServerUrl, 'expected http://HOST or https://HOST')
     .optional(),
   's3.path.style.access.enabled': field
     .boolean({ doc: 'Whether the bucket is in the path of URLs, not in the host.', importance: 'LOW' })
@@ -263,12 +272,7 @@ const storeFields = {
   's3.proxy.url': field.text({ doc: 'URL of an HTTP proxy.', importance: 'LOW', reaches: 'url' }).default(''),
   's3.proxy.user': field.text({ doc: 'User name for the proxy.', importance: 'LOW' }).optional(),
   's3.proxy.password': field.password({ doc: 'Password for the proxy.', importance: 'LOW' }).default(''),
-  'buffer.memory.bytes': field
-    .long({
-      doc: 'Bytes of open files that a task holds in memory. Above that, parts are uploaded, and then files end early.',
-      min: 1_048_576,
-    })
-    .default(67_108_864),
+  'buffer.memory.bytes': bufferMemoryBytes,
 } as const
 
 /** Keys of the original without effect, so that they are not reported as unknown. */

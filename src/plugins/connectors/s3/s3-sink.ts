@@ -1,6 +1,7 @@
 import { defineSink } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../shipped-version.ts'
 import { parseTimeZone } from '../jdbc/time-zone.ts'
+import { compressionOf } from '../object-storage/compression.ts'
 import { type FileFormat, fileFormat } from '../object-storage/file-format.ts'
 import { FileNames } from '../object-storage/file-names.ts'
 import { ObjectSink, type ObjectSinkSettings } from '../object-storage/object-sink.ts'
@@ -85,7 +86,6 @@ function sinkSettings(config: S3SinkConfig, hasDeadLetters: boolean): ObjectSink
   const scheduleMs = config['rotate.schedule.interval.ms']
   const filesMax = config['partitioner.max.open.files']
   const partitioner = partitionerSettings(config)
-  const level = config['s3.compression.level']
   return {
     parts: [
       valuePart(formatOf(config, config['format.class'])),
@@ -101,9 +101,12 @@ function sinkSettings(config: S3SinkConfig, hasDeadLetters: boolean): ObjectSink
       tags: config['s3.object.tagging'] ? tagsOf(config['s3.object.tagging.key.value.pairs']) : undefined,
     }),
     projector: new SchemaProjector(config['schema.compatibility']),
-    gzipLevel: config['s3.compression.type'] === 'gzip' ? level : undefined,
+    schemaOf: ({ valueSchema }) => valueSchema,
+    compression: compressionOf(config['s3.compression.type'], config['s3.compression.level']),
+    keepsLatest: false,
     rotation: {
       recordsMax: config['flush.size'],
+      fileRecordsMax: Number.POSITIVE_INFINITY,
       intervalMs: intervalMs > 0 && partitioner.by === 'time' ? intervalMs : undefined,
       onOtherPath: config['rotate.file.on.partition.change'],
       filesMax: filesMax > 0 ? filesMax : undefined,
@@ -115,6 +118,7 @@ function sinkSettings(config: S3SinkConfig, hasDeadLetters: boolean): ObjectSink
     onNull: config['behavior.on.null.values'],
     tombstoneFolder: config['tombstone.encoded.partition'],
     reportsNull: config['report.null.values.to.dlq'] && hasDeadLetters,
+    endsAtCommit: false,
   }
 }
 

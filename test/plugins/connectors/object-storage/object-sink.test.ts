@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { UTC } from '../../../../src/plugins/connectors/jdbc/time-zone.ts'
+import { FileTemplate } from '../../../../src/plugins/connectors/object-storage/file-template.ts'
 import type { ObjectSinkSettings } from '../../../../src/plugins/connectors/object-storage/object-sink.ts'
 import { createPartitioner } from '../../../../src/plugins/connectors/object-storage/partitioner.ts'
 import { parsePathFormat } from '../../../../src/plugins/connectors/object-storage/path-format.ts'
 import { RetriableError } from '../../../../src/sdk/index.ts'
-import { Killed, MemoryBucket } from '../../../support/memory-object-store.ts'
-import { PartitionLog, sinkSettings } from '../../../support/object-sink-run.ts'
+import { MemoryBucket } from '../../../support/memory-object-store.ts'
+import { lives, PartitionLog, runToEnd, runUntilKilled, sinkSettings } from '../../../support/object-sink-run.ts'
 
 const AT = [{ topic: 'orders', partition: 0 }]
 const ROTATION = sinkSettings().rotation
@@ -21,7 +22,7 @@ const MODES: Readonly<Record<string, ObjectSinkSettings>> = {
   'flush.size': sinkSettings(),
   'flush.size with a folder for each value': sinkSettings({
     rotation: { ...ROTATION, recordsMax: 7 },
-    place: ({ offset }) => ({ path: `n=${offset % 4}`, timestampMs: undefined }),
+    place: ({ offset }) => ({ path: `n=${offset % 4}`, period: '', timestampMs: undefined }),
   }),
   'rotate.interval.ms by the time of records': sinkSettings({
     rotation: { ...ROTATION, recordsMax: 1_000, intervalMs: 30 },
@@ -40,6 +41,17 @@ const MODES: Readonly<Record<string, ObjectSinkSettings>> = {
     usesClock: true,
     place: byTime('clock'),
   }),
+  'each commit of offsets': sinkSettings({
+    rotation: { ...ROTATION, recordsMax: 1_000, fileRecordsMax: 4 },
+    endsAtCommit: true,
+    place: ({ offset }) => ({ path: `n=${offset % 2}`, period: '', timestampMs: undefined }),
+  }),
+  'each commit of offsets, with folders by the clock': sinkSettings({
+    rotation: { ...ROTATION, recordsMax: 1_000 },
+    endsAtCommit: true,
+    usesClock: true,
+    place: byTime('clock'),
+  }),
   'too little memory': sinkSettings({ bytesMax: 60, rotation: { ...ROTATION, recordsMax: 1_000 } }),
 }
 
@@ -55,7 +67,7 @@ describe('the sink of objects', () => {
       'topics/orders/partition=0/orders+0+0000000008.json',
     ])
     expect(bucket.lines()).toEqual([5, 6, 7, 8, 9, 10].map((n) => `{"n":${n}}`))
-    expect(sink.flush()).toEqual([{ ...AT[0], offset: 11 }])
+    expect(await sink.flush()).toEqual([{ ...AT[0], offset: 11 }])
   })
 
   it('commits where files end before any of them is visible', async () => {
@@ -74,21 +86,11 @@ describe('the sink of objects', () => {
     { tags: ['slow'] },
     async (mode) => {
       const settings = MODES[mode]!
-      const life = fc.record({
-        stepsUntilKill: fc.integer({ min: 1, max: 25 }),
-        batch: fc.integer({ min: 1, max: 9 }),
-        clockMs: fc.integer({ min: 0, max: 90 }),
-        commits: fc.boolean(),
-      })
       await fc.assert(
-        fc.asyncProperty(fc.array(life, { minLength: 1, maxLength: 12 }), async (lives) => {
+        fc.asyncProperty(lives, async (all) => {
           const log = new PartitionLog()
           const bucket = new MemoryBucket()
-          for (const { stepsUntilKill, batch, clockMs, commits } of lives)
-            await runUntilKilled(log, bucket, settings, { stepsUntilKill, batch, clockMs, commits })
-          bucket.beforeEach = () => {}
-          bucket.afterEach = () => {}
-          log.beforeCommit = () => {}
+          for (const life of all) await runUntilKilled(log, bucket, settings, life)
           await runToEnd(log, bucket, settings)
           const numbers = bucket.lines().map((line) => (JSON.parse(line) as { n: number }).n)
           expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: numbers.length }, (_, n) => n))
@@ -103,6 +105,49 @@ describe('the sink of objects', () => {
     },
   )
 
+  it('keeps the last record of each file if others are not wanted, whenever tasks are killed', {
+    tags: ['slow'],
+  }, async () => {
+    const names = new FileTemplate('n={{key}}').names()
+    const place: ObjectSinkSettings['place'] = ({ offset }) => ({
+      path: JSON.stringify([`${offset % 4}`]),
+      period: '',
+      timestampMs: undefined,
+    })
+    const settings = sinkSettings({ endsAtCommit: true, keepsLatest: true, place, names })
+    await fc.assert(
+      fc.asyncProperty(lives, async (all) => {
+        const log = new PartitionLog()
+        const bucket = new MemoryBucket()
+        for (const life of all) await runUntilKilled(log, bucket, settings, life)
+        await runToEnd(log, bucket, settings)
+        const last = [4, 3, 2, 1].map((back) => log.committed!.offset - back)
+        const expected = last.map((n) => [`n=${n % 4}`, `{"n":${n}}\n`])
+        expect(Object.fromEntries([...bucket.objects].map(([key, bytes]) => [key, bytes.toString()]))).toEqual(
+          Object.fromEntries(expected),
+        )
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('stores files when offsets are committed, and reports an error of the store with the next batch', async () => {
+    const log = new PartitionLog()
+    const bucket = new MemoryBucket()
+    const sink = log.start(sinkSettings({ endsAtCommit: true }), bucket)
+    await sink.open(AT)
+    await sink.put(log.records(0, 2))
+    bucket.beforeEach = () => {
+      throw new RetriableError('503')
+    }
+    expect(await sink.flush()).toEqual([])
+    await expect(sink.put([])).rejects.toThrow('503')
+    bucket.beforeEach = () => {}
+    await sink.put([])
+    expect(bucket.lines()).toEqual(['{"n":0}', '{"n":1}'])
+    expect(await sink.flush()).toEqual([{ ...AT[0], offset: 2 }])
+  })
+
   it('continues after an error of the store with the same batch, and stores each record once', async () => {
     const log = new PartitionLog()
     const bucket = new MemoryBucket()
@@ -113,7 +158,7 @@ describe('the sink of objects', () => {
     const sink = log.start(sinkSettings(), bucket)
     await sink.open(AT)
     await expect(sink.put(log.records(0, 8))).rejects.toThrow('503')
-    expect(sink.flush()).toEqual([])
+    expect(await sink.flush()).toEqual([])
     fails = false
     await sink.put(log.records(0, 8))
     await sink.put(log.records(8, 9))
@@ -144,7 +189,7 @@ describe('the sink of objects', () => {
     await sink.put(log.records(100, 102))
     await sink.put(log.records(0, 3))
     expect(bucket.lines()).toEqual(['{"n":0}', '{"n":1}', '{"n":2}'])
-    expect(sink.flush()).toEqual([{ ...AT[0], offset: 3 }])
+    expect(await sink.flush()).toEqual([{ ...AT[0], offset: 3 }])
   })
 
   it('rejects records without a value, and moves the offset past those that it ignores', async () => {
@@ -158,44 +203,7 @@ describe('the sink of objects', () => {
     const ignoring = log.start(sinkSettings({ onNull: 'ignore' }), bucket)
     await ignoring.open(AT)
     await ignoring.put([tombstone])
-    expect(ignoring.flush()).toEqual([{ ...AT[0], offset: 1 }])
+    expect(await ignoring.flush()).toEqual([{ ...AT[0], offset: 1 }])
     expect(log.rejected).toHaveLength(1)
   })
 })
-
-type Life = { stepsUntilKill: number; batch: number; clockMs: number; commits: boolean }
-
-/** Every operation on the bucket and every commit is a step; the task is killed before or after one of them. */
-async function runUntilKilled(log: PartitionLog, bucket: MemoryBucket, settings: ObjectSinkSettings, life: Life) {
-  let steps = life.stepsUntilKill
-  const step = () => {
-    steps -= 1
-    if (steps < 0) throw new Killed()
-  }
-  bucket.beforeEach = step
-  bucket.afterEach = step
-  log.beforeCommit = step
-  const sink = log.start(settings, bucket)
-  try {
-    await sink.open(AT)
-    for (let from = log.committed?.offset ?? 0; from < 60; from += life.batch) {
-      log.nowMs += life.clockMs
-      await sink.put(log.records(from, Math.min(60, from + life.batch)))
-      if (life.commits) log.commit(sink)
-    }
-  } catch (error) {
-    if (!(error instanceof Killed)) throw error
-  }
-}
-
-/** Until all of the first 60 records are stored: records after them, which complete their files, exist in every mode. */
-async function runToEnd(log: PartitionLog, bucket: MemoryBucket, settings: ObjectSinkSettings): Promise<void> {
-  const sink = log.start(settings, bucket)
-  await sink.open(AT)
-  for (let from = log.committed?.offset ?? 0; (log.committed?.offset ?? 0) < 60; from += 5) {
-    log.nowMs += 40
-    await sink.put(log.records(from, from + 5))
-    log.commit(sink)
-  }
-  await sink.close(AT)
-}
