@@ -84,6 +84,11 @@ export type SourceContext<Config> = TaskContext<Config> & {
    * contains what could be read. Call it before yielding the batch whose offsets skip the data.
    */
   readonly reject: (record: SourceRecord, error: Error) => void
+  /**
+   * Writes records that are not converted, such as the history of what the source knows of the external system, and resolves when they
+   * are stored. They are outside of transactions: a record may be written again after a restart.
+   */
+  readonly report: (topic: ReportTopic, records: readonly ReportRecord[]) => Promise<void>
   /** Whether batches are written in transactions with their offsets. */
   readonly isExactlyOnce: boolean
   /** Present only with `transaction.boundary=connector` on a worker with exactly-once source support. */
@@ -207,8 +212,14 @@ export type SinkPosition = SinkPartition & { readonly offset: number }
 /** A committed offset, with a text that was committed with it. Brokers accept up to 4,096 bytes by default. */
 export type CommittedPosition = SinkPosition & { readonly metadata?: string }
 
-/** A topic that a sink reports to. It is created with these numbers when it does not exist. */
-export type ReportTopic = { readonly name: string; readonly partitions: number; readonly replicationFactor: number }
+/** A topic that a connector reports to. It is created with these settings when it does not exist. */
+export type ReportTopic = {
+  readonly name: string
+  readonly partitions: number
+  /** Default: that of the broker. */
+  readonly replicationFactor?: number
+  readonly configs?: Readonly<Record<string, string>>
+}
 export type ReportRecord = {
   readonly key: Uint8Array | null
   readonly value: Uint8Array | null

@@ -41,6 +41,8 @@ export type SourceRun = {
   committed(partition: Position, offset: Position): void
   /** Writes a record to a topic that the source reads with `openTopic`. */
   produce(topic: string, key: string | null, value: string | null): void
+  /** The values of the records of a topic, those that the source has written with `report` and those of `produce`. */
+  reported(topic: string): readonly string[]
   stop(): Promise<void>
   readonly rejected: readonly { readonly record: SourceRecord; readonly error: Error }[]
   /** How far the source has reported to be behind. */
@@ -77,6 +79,9 @@ export function runSource<Config extends z.ZodObject>(
       openTopic: async (topic) => topics.open(topic),
       reportLag: (lag) => void lags.push(lag),
       reportSnapshot: (progress) => void snapshots.push(progress),
+      report: async ({ name }, records) => {
+        for (const { key, value } of records) topics.add(name, key, value)
+      },
       isExactlyOnce: false,
       reject: (record, error) => void rejected.push({ record, error }),
     })
@@ -94,6 +99,7 @@ export function runSource<Config extends z.ZodObject>(
     snapshots,
     nextBatch,
     produce: (topic, key, value) => topics.produce(topic, key, value),
+    reported: (topic) => topics.values(topic),
     stored(records) {
       for (const listener of listeners) listener(records, () => records.map(() => null))
     },
@@ -119,9 +125,17 @@ class HarnessTopics {
   readonly #records = new Map<string, TopicRecord[]>()
 
   produce(topic: string, key: string | null, value: string | null): void {
-    const records = this.#toSourceRecords(topic)
     const toBytes = (text: string | null) => (text === null ? null : Buffer.from(text))
-    records.push({ offset: records.length, key: toBytes(key), value: toBytes(value) })
+    this.add(topic, toBytes(key), toBytes(value))
+  }
+
+  add(topic: string, key: Uint8Array | null, value: Uint8Array | null): void {
+    const records = this.#toSourceRecords(topic)
+    records.push({ offset: records.length, key, value })
+  }
+
+  values(topic: string): readonly string[] {
+    return this.#toSourceRecords(topic).map(({ value }) => Buffer.from(value ?? []).toString())
   }
 
   open({ topic, offset }: TopicReaderOptions): TopicReader {

@@ -49,6 +49,7 @@ const UNUSED: Readonly<Record<string, readonly string[]>> = {
   ],
   'what a task does with one record': [
     'at-least-once-delivery #send',
+    'connector-reports',
     'dead-letter-queue',
     'error-policy',
     'error-trace',
@@ -60,7 +61,6 @@ const UNUSED: Readonly<Record<string, readonly string[]>> = {
     'process-source-records',
     'record-pipeline',
     'remote-step',
-    'sink-reports',
     'step-factory',
     'stored-positions',
     'worker-source-task #openDelivery',

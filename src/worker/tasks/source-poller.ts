@@ -4,6 +4,7 @@ import {
   type Position,
   parseConfig,
   type SourceConnector,
+  type SourceContext,
   type SourceLag,
   type SourceRecord,
   type SourceSnapshot,
@@ -30,6 +31,8 @@ export type SourcePollerOptions = Pick<WorkerTaskContext, 'spec' | 'log' | 'cloc
   readonly definesTransactions: boolean
   /** Opens a topic that the source reads. */
   readonly openTopic: (options: TopicReaderOptions) => Promise<TopicReader>
+  /** Writes records that the source does not yield. */
+  readonly report: SourceContext<unknown>['report']
   /** Receives the errors after which polling is retried. */
   readonly status: Pick<RetryStatus, 'setError'>
   /** Aborts when the task ends. */
@@ -114,7 +117,7 @@ export class SourcePoller {
   }
 
   #start(): AsyncIterator<readonly SourceRecord[]> {
-    const { source, spec, signal, log, access, definesTransactions, onFailedRecord, openTopic, counters } =
+    const { source, spec, signal, log, access, definesTransactions, onFailedRecord, openTopic, report, counters } =
       this.#options
     const { connector, task, config: raw } = spec
     // A copy, because the positions that the source reaches after its start do not change where it resumes.
@@ -167,6 +170,7 @@ export class SourcePoller {
       onCommitted,
       advance,
       openTopic,
+      report,
       reportLag,
       reportSnapshot,
       reject,

@@ -16,6 +16,7 @@ import {
 import { missingConnector } from '../configuration/connector-plugin.ts'
 import { parseTaskConfig, type TaskConfig } from '../configuration/task-config.ts'
 import { commitOffsets } from './commit-offsets.ts'
+import { ConnectorReports } from './connector-reports.ts'
 import { type DeadLetterQueue, openDeadLetters } from './dead-letter-queue.ts'
 import { ErrorPolicy } from './error-policy.ts'
 import { LagReport } from './lag-report.ts'
@@ -25,7 +26,6 @@ import { RetryStatus } from './retry-status.ts'
 import { SinkDelivery } from './sink-delivery.ts'
 import { partitionKey, SinkOffsets } from './sink-offsets.ts'
 import { SinkPauses } from './sink-pauses.ts'
-import { SinkReports } from './sink-reports.ts'
 import { TaskClients } from './task-clients.ts'
 import type { WorkerTaskContext } from './task-context.ts'
 import { TaskTopics } from './task-topics.ts'
@@ -94,7 +94,7 @@ export class WorkerSinkTask {
       await Promise.all(this.#config.topics.map((name) => topics.create(name)))
     const policy = new ErrorPolicy({ config: this.#config.errors, counters, log, clock, signal })
     this.#deadLetters = await openDeadLetters(this.#context, clients, resources, signal)
-    const reports = new SinkReports(clients)
+    const reports = new ConnectorReports(clients)
     resources.adopt(reports, () => reports.close())
     const plugin = await this.#startSink(policy, reports)
     this.#plugin = plugin
@@ -333,7 +333,7 @@ export class WorkerSinkTask {
     this.#offsets.sought(positions)
   }
 
-  async #startSink(policy: ErrorPolicy, reports: SinkReports): Promise<SinkPlugin> {
+  async #startSink(policy: ErrorPolicy, reports: ConnectorReports): Promise<SinkPlugin> {
     const { spec, plugins, log, signal, access } = this.#context
     const className = spec.config['connector.class'] ?? ''
     const sink = plugins.find('sink', className, spec.config['connector.plugin.version'])

@@ -4,6 +4,7 @@ import type { SourceConnector } from '../../sdk/index.ts'
 import { missingConnector } from '../configuration/connector-plugin.ts'
 import { parseTaskConfig } from '../configuration/task-config.ts'
 import { AtLeastOnceDelivery, type AtLeastOnceOptions } from './at-least-once-delivery.ts'
+import { ConnectorReports } from './connector-reports.ts'
 import { type DeadLetterQueue, openDeadLetters } from './dead-letter-queue.ts'
 import { ErrorPolicy } from './error-policy.ts'
 import { ExactlyOnceDelivery } from './exactly-once-delivery.ts'
@@ -73,6 +74,8 @@ export class WorkerSourceTask {
     resources.adopt(pipeline, (open) => open.close())
     const clients = new TaskClients({ spec, broker, connect, log, clock, signal: this.#ending, status: this.#status })
     resources.adopt(clients, () => clients.close())
+    const reports = new ConnectorReports(clients)
+    resources.adopt(reports, () => reports.close())
     const deadLetters = await openDeadLetters(this.#context, clients, resources, this.#ending)
     const { errors: config } = parseTaskConfig(spec.config)
     const policy = new ErrorPolicy({ config, counters, log, clock, signal: this.#ending })
@@ -91,6 +94,7 @@ export class WorkerSourceTask {
       onFailedRecord,
       definesTransactions: this.#definesTransactions(source),
       openTopic: (options) => clients.topicReader(options),
+      report: (topic, records) => reports.write(topic, records),
       status: this.#status,
       signal: this.#ending,
     })

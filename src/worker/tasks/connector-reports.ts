@@ -3,8 +3,8 @@ import type { ReportRecord, ReportTopic } from '../../sdk/index.ts'
 import type { TaskClients } from './task-clients.ts'
 import { ensureTopic } from './task-topics.ts'
 
-/** Writes what a sink reports about its records. Topics and the producer are opened for the first report. */
-export class SinkReports {
+/** Writes the records that a connector reports. Topics and the producer are opened for the first report. */
+export class ConnectorReports {
   readonly #clients: Pick<TaskClients, 'topics' | 'producer'>
   readonly #topics = new Map<string, Promise<void>>()
   #producer: Promise<Producer> | undefined

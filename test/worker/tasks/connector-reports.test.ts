@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { SinkReports } from '../../../src/worker/tasks/sink-reports.ts'
+import { ConnectorReports } from '../../../src/worker/tasks/connector-reports.ts'
 import { openTestBroker } from '../../support/topic.ts'
 import { guardedBroker } from '../../support/topic-access.ts'
 
 const TOPIC = { name: 'reports', partitions: 3, replicationFactor: 1 }
 const RECORD = { key: null, value: Buffer.from('v'), headers: [] }
 
-describe('SinkReports', () => {
+describe('ConnectorReports', () => {
   it('creates the report topic once, with the configured number of partitions', async () => {
     const broker = await openTestBroker('in')
     const guarded = guardedBroker(broker)
-    const reports = new SinkReports({ topics: async () => guarded.topics, producer: () => guarded.producer() })
+    const reports = new ConnectorReports({ topics: async () => guarded.topics, producer: () => guarded.producer() })
     await Promise.all([reports.write(TOPIC, [RECORD]), reports.write(TOPIC, [RECORD])])
     await reports.close()
     expect((await broker.topics.describe('reports'))?.partitions).toHaveLength(3)
@@ -27,7 +27,7 @@ describe('SinkReports', () => {
       return client
     }
     const guarded = guardedBroker(broker)
-    const reports = new SinkReports({
+    const reports = new ConnectorReports({
       topics: () => open(guarded.topics, 'no topics'),
       producer: () => open(guarded.producer(), 'no producer'),
     })
