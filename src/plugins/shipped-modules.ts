@@ -16,6 +16,7 @@ export const SHIPPED_MODULES: Readonly<Record<string, () => Promise<object>>> = 
   'connectors/jdbc/jdbc-sink': () => import('./connectors/jdbc/jdbc-sink.ts'),
   'connectors/postgres/source/postgres-source': () => import('./connectors/postgres/source/postgres-source.ts'),
   'connectors/postgres/sink/postgres-sink': () => import('./connectors/postgres/sink/postgres-sink.ts'),
+  'connectors/mysql/cdc/mysql-cdc-sources': () => import('./connectors/mysql/cdc/mysql-cdc-sources.ts'),
   'connectors/postgres/cdc/postgres-cdc-source': () => import('./connectors/postgres/cdc/postgres-cdc-source.ts'),
   'connectors/s3/s3-sink': () => import('./connectors/s3/s3-sink.ts'),
   'connectors/s3/aiven-s3-sink': () => import('./connectors/s3/aiven-s3-sink.ts'),

@@ -20,7 +20,7 @@ const ROWS: Readonly<Record<Program, { readonly name: string; readonly use: stri
   },
   mariadb: {
     name: 'MariaDB',
-    use: "`JdbcSource`, `JdbcSink` and Debezium's connector for MariaDB",
+    use: '`MysqlCdcSource`, `MariadbCdcSource`, `JdbcSource` and `JdbcSink`',
     remark:
       "The server of Debian's packages. For MySQL there is no server in tests, which check its differences alone: [why](adr/0022-mysql-driver.md).",
   },

@@ -75,7 +75,7 @@ describe('weir check', () => {
     tags: ['slow'],
   }, async () => {
     const root = directory({
-      'a.json': manifest('Connector', 'a', { class: 'io.debezium.connector.mysql.MySqlConnector' }),
+      'a.json': manifest('Connector', 'a', { class: 'io.debezium.connector.oracle.OracleConnector' }),
       'b.json': manifest('Connector', 'b', {
         class: 'io.debezium.connector.postgresql.PostgresConnector',
         config: {
@@ -96,7 +96,7 @@ describe('weir check', () => {
         'undecided',
         'Undecided',
         expect.stringContaining(
-          "'weir plugins install io.debezium:debezium-connector-mysql:3.4.0.Final --plugin-path DIR'",
+          "'weir plugins install io.debezium:debezium-connector-oracle:3.4.0.Final --plugin-path DIR'",
         ),
       ],
       ['warning', 'UnknownKey', "'table.whitelist' has no effect: it is now 'table.include.list'"],

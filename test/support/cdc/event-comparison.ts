@@ -15,7 +15,7 @@ export type Allowance = {
   /** Default: in all events. */
   readonly appliesTo?: (event: ChangeEvent) => boolean
   /** The side that may have null. Default: both must have a value, of the same type. */
-  readonly isNull?: 'right'
+  readonly isNull?: 'left' | 'right'
   /** Whether the values of the left and the right connector may differ in this way, as texts. Default: in any way. */
   readonly accepts?: (left: string, right: string) => boolean
 }
@@ -108,7 +108,10 @@ function accepts(
   right: unknown,
 ) {
   const isNamed = typeof allowed === 'string' ? allowed === path : allowed.test(path)
-  const isOfKind = isNull === 'right' ? left !== null && right === null : kindOf(left) === kindOf(right)
+  const isOfKind =
+    isNull === undefined
+      ? kindOf(left) === kindOf(right)
+      : (left === null ? 'left' : right === null ? 'right' : '') === isNull
   return isNamed && isOfKind && (isAccepted?.(String(left), String(right)) ?? true)
 }
 

@@ -1,6 +1,6 @@
 import { addAbortListener } from 'node:events'
 import { createRequire } from 'node:module'
-import { Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type mysql from 'mysql2'
 import type { HostAccess, TaskLog } from '../../../sdk/index.ts'
 import { type ConnectionKeyNames, combineDatabaseErrors, type DatabaseError } from '../jdbc/database-error.ts'
@@ -10,6 +10,7 @@ import type { RowTexts } from '../jdbc/row-texts.ts'
 import { type ClientLogin, clientOptions, sslAttempts } from './client-options.ts'
 import { toMysqlError } from './mysql-error.ts'
 import { type MysqlField, toMysqlField } from './mysql-field.ts'
+import { addressText, openSocket, type ServerAddress } from './open-socket.ts'
 import { ReceivedRows } from './received-rows.ts'
 
 // The only module that uses the client library. Values are exchanged as texts, in the form in which the server prints them;
@@ -37,8 +38,6 @@ export type MysqlServer = {
 }
 
 const load = createRequire(import.meta.url)
-
-const KEEP_ALIVE_MS = 30_000
 
 /**
  * The conversion of values depends on the zone. While a task waits for Kafka it does not read, and the server must not close the
@@ -96,20 +95,20 @@ export class MysqlSession {
 
   static async #openOnce(options: MysqlSessionOptions): Promise<MysqlSession> {
     const { socketPath, hosts } = options.url
-    const places: readonly Place[] = socketPath === undefined ? hosts : [{ path: socketPath }]
+    const places: readonly ServerAddress[] = socketPath === undefined ? hosts : [{ path: socketPath }]
     const failures: DatabaseError[] = []
     for (const place of places) {
       try {
         return await MysqlSession.#openAt(place, sslAttempts(options.url, options.access), options)
       } catch (error) {
-        failures.push(toMysqlError(error, `connect to the database at ${placeName(place)}`, options.keyNames))
+        failures.push(toMysqlError(error, `connect to the database at ${addressText(place)}`, options.keyNames))
       }
     }
     throw combineDatabaseErrors(failures)
   }
 
   static async #openAt(
-    place: Place,
+    place: ServerAddress,
     [ssl, ...others]: readonly (false | mysql.SslOptions)[],
     options: MysqlSessionOptions,
   ): Promise<MysqlSession> {
@@ -268,12 +267,6 @@ export class MysqlSession {
   }
 }
 
-type Place = { readonly host: string; readonly port: number } | { readonly path: string }
-
-function placeName(place: Place): string {
-  return 'path' in place ? place.path : `${place.host}:${place.port}`
-}
-
 function noAnswer(timeoutMs: number): Error {
   const message = `the server has not answered for ${timeoutMs} ms`
   return Object.assign(new Error(message), { code: 'ETIMEDOUT' })
@@ -283,17 +276,4 @@ function noAnswer(timeoutMs: number): Error {
 function isAboutTls(error: unknown): boolean {
   const { code, message } = error as { readonly code?: string; readonly message?: string }
   return code === 'HANDSHAKE_NO_SSL_SUPPORT' || /SSL|TLS|EPROTO/.test(`${code} ${message}`)
-}
-
-/** Returns a connecting socket. Checks access to the network or the path before. */
-function openSocket(place: Place, { files, network }: HostAccess): Socket {
-  const socket = new Socket()
-  socket.setNoDelay(true)
-  socket.setKeepAlive(true, KEEP_ALIVE_MS)
-  if ('path' in place) {
-    files.checkPath(place.path)
-    return socket.connect({ path: place.path })
-  }
-  const { host, port } = place
-  return socket.connect({ port, host, ...network.connectOptions(host, port) })
 }

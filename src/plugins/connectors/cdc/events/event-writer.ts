@@ -23,9 +23,10 @@ export type EventWriterOptions<Column extends ColumnDescription, Origin extends 
 /** Converts the changes of rows to records in the form of Debezium's events. */
 export class EventWriter<Column extends ColumnDescription, Origin extends ChangeOrigin> {
   readonly topics: TopicNaming
+  /** Headers of all events of tables. */
+  readonly headers: readonly RecordHeader[]
   readonly #settings: EventSettings
   readonly #dialect: EventDialect<Column, Origin>
-  readonly #headers: readonly RecordHeader[]
   readonly #nowUs: () => bigint
   readonly #tables = new WeakMap<TableDescription<Column>, TableEvents<Column>>()
   #counter: TransactionCounter | undefined
@@ -35,7 +36,7 @@ export class EventWriter<Column extends ColumnDescription, Origin extends Change
     this.#settings = settings
     this.#dialect = options.dialect
     this.topics = new TopicNaming(settings.topics)
-    this.#headers = settings.hasContextHeaders ? contextHeaders(options) : []
+    this.headers = settings.hasContextHeaders ? contextHeaders(options) : []
     this.#nowUs = options.nowUs
   }
 
@@ -101,7 +102,7 @@ export class EventWriter<Column extends ColumnDescription, Origin extends Change
     const events = this.#tableEvents(table)
     const value = { before: null, after: null, ...this.#envelope('t', origin) }
     const valueSchema = events.envelope()
-    return [{ topic: events.topic, keySchema: null, key: null, valueSchema, value, headers: this.#headers, ...offset }]
+    return [{ topic: events.topic, keySchema: null, key: null, valueSchema, value, headers: this.headers, ...offset }]
   }
 
   #tableEvents(table: TableDescription<Column>): TableEvents<Column> {
@@ -175,7 +176,7 @@ export class EventWriter<Column extends ColumnDescription, Origin extends Change
         after: after === undefined ? null : omitted === '' ? events.row(after) : events.sentRow(after),
         ...this.#envelope(op, origin),
       },
-      headers: headers.length === 0 ? this.#headers : [...headers, ...this.#headers],
+      headers: headers.length === 0 ? this.headers : [...headers, ...this.headers],
       ...offset,
     }
   }

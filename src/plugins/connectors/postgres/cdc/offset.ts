@@ -22,11 +22,6 @@ export type CdcOffset = {
   readonly raw: StoredOffset
 }
 
-/** The source partition is the same as Debezium's. */
-export function cdcPartition(topicPrefix: string): StoredOffset {
-  return { server: topicPrefix }
-}
-
 /**
  * Parses an offset of this connector or of Debezium. Throws an `Error` that names the invalid key. Debezium ignores our keys
  * `position_lsn` and `position_index`, and drops them when it stores its own offset.

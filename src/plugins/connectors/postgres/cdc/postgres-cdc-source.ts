@@ -9,6 +9,7 @@ import {
   type TaskLog,
 } from '../../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../../shipped-version.ts'
+import { cdcPartition } from '../../cdc/cdc-partition.ts'
 import { eventSettings } from '../../cdc/config/event-keys.ts'
 import { asRetriableError } from '../../cdc/retriable-database-error.ts'
 import type { SnapshotDecision } from '../../cdc/snapshot/snapshot-mode.ts'
@@ -23,7 +24,7 @@ import { databaseSessionOptions, openDatabaseSession } from './database-session.
 import { CDC_DOCUMENTATION } from './documentation.ts'
 import { PostgresEventWriter } from './events/postgres-event-writer.ts'
 import { ToastReselect } from './events/toast-reselect.ts'
-import { type CdcOffset, cdcPartition, parseCdcOffset } from './offset.ts'
+import { type CdcOffset, parseCdcOffset } from './offset.ts'
 import { type PreparedStart, prepareStart } from './replication/prepare-start.ts'
 import { publishesRoot } from './replication/publication.ts'
 import { readServerHistory, type ServerHistory } from './replication/server-history.ts'
