@@ -258,12 +258,7 @@ export class SimulatedKubernetes {
   #replace(path: Path, body: KubernetesObject, by: string): SimulatedResponse {
     const before = this.#found(path)
     const { resourceVersion } = body.metadata
-    if (resourceVersion !== before.metadata.resourceVersion)
-      throw new StatusError(
-        409,
-        'Conflict',
-        'the object has been modified; please apply your changes to the latest version',
-      )
+    if (resourceVersion !== before.metadata.resourceVersion) throw outdated()
     return json(200, this.#store(path.plural, before, { ...body, metadata: before.metadata }, by))
   }
 
@@ -273,12 +268,11 @@ export class SimulatedKubernetes {
     const { uid } = before.metadata
     if (String(headers['content-type']).startsWith('application/json-patch'))
       throw new Error('the simulated API server knows no JSON patches: a finalizer has another manager')
-    if (body.metadata.uid !== uid)
-      throw new StatusError(
-        409,
-        'Conflict',
-        `Precondition failed: UID in precondition: ${body.metadata.uid}, UID in object meta: ${uid}`,
-      )
+    // The API server ignores the uid in a status.
+    if (body.metadata.uid !== uid && path.subresource !== 'status')
+      throw new StatusError(422, 'Invalid', `${body.kind} "${path.name}" is invalid: metadata.uid: field is immutable`)
+    const { resourceVersion } = body.metadata
+    if (resourceVersion !== undefined && resourceVersion !== before.metadata.resourceVersion) throw outdated()
     if (path.subresource === 'status')
       return json(200, this.#store(path.plural, before, { ...before, status: body.status! }, from.name))
     const finalizers = body.metadata.finalizers ?? []
@@ -384,4 +378,12 @@ function json(status: number, body: unknown): SimulatedResponse {
 
 function statusResponse({ code, reason, message }: StatusError): SimulatedResponse {
   return json(code, { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, reason, code })
+}
+
+function outdated(): StatusError {
+  return new StatusError(
+    409,
+    'Conflict',
+    'the object has been modified; please apply your changes to the latest version',
+  )
 }

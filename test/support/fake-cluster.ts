@@ -110,11 +110,12 @@ export class FakeCluster implements Cluster {
     return found as readonly Resource[] as readonly Resource<K>[]
   }
 
-  async writeStatus<K extends ResourceKind>(key: ResourceKey<K>, status: ResourceStatus[K]): Promise<void> {
+  async writeStatus<K extends ResourceKind>(key: ResourceKey<K>, status: ResourceStatus[K]): Promise<boolean> {
     const unreadable = this.unreadables.get(key)
     if (unreadable === undefined) this.resources.set(key, { ...this.#find(key), status } as Resource)
     else this.unreadables.set(key, { ...unreadable, status })
     this.#notify({ key, type: 'status' })
+    return true
   }
 
   async setFinalizer(key: ResourceKey, present: boolean): Promise<void> {

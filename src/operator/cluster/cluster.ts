@@ -108,13 +108,20 @@ export interface Cluster {
   count(kind: ResourceKind): number
   /** Looks up an index: the cost is independent of the number of other resources. */
   find<K extends ResourceKind>(term: IndexValue<K>): readonly Resource<K>[]
-  /** Replaces the status. Does nothing for a resource that no longer exists. */
-  writeStatus<K extends ResourceKind>(key: ResourceKey<K>, status: ResourceStatus[K]): Promise<void>
+  /**
+   * Replaces the status of the resource that `get` returns. Returns false, and writes nothing, where the resource has changed
+   * since, unless `isForced`: then `confirm` reads it again. Does nothing for a resource that no longer exists.
+   */
+  writeStatus<K extends ResourceKind>(
+    key: ResourceKey<K>,
+    status: ResourceStatus[K],
+    isForced?: boolean,
+  ): Promise<boolean>
   /** Adds or removes the operator's finalizer. A deleted resource without finalizers disappears. */
   setFinalizer(key: ResourceKey, present: boolean): Promise<void>
   /**
-   * Reads a resource again if a write of it got no response, so that what was done is not taken for undone. Rejects while the
-   * outcome stays unknown.
+   * Reads a resource again if a write of it failed or got no response, so that what was done is not taken for undone. Rejects
+   * while the outcome stays unknown.
    */
   confirm(key: ResourceKey): Promise<void>
   /**

@@ -9,12 +9,16 @@ export async function withSecretsMasked<T>(run: (secrets: SecretMasker) => Promi
   try {
     return maskTexts(await run(secrets), secrets) as T
   } catch (error) {
-    for (let cause = error; cause instanceof Error; cause = cause.cause) {
-      cause.message = secrets.mask(cause.message)
-      cause.stack = secrets.mask(cause.stack ?? '')
-    }
+    for (let cause = error; cause instanceof Error; cause = cause.cause) maskError(cause, secrets)
     throw error
   }
+}
+
+/** Defines the texts anew: those of a DOMException, which is what ends a request at its timeout, cannot be assigned. */
+function maskError(error: Error, secrets: SecretMasker): void {
+  const { message, stack = '' } = error
+  Object.defineProperty(error, 'message', { value: secrets.mask(message), configurable: true })
+  Object.defineProperty(error, 'stack', { value: secrets.mask(stack), configurable: true })
 }
 
 /** Fields with text for people. Names and hashes are not masked. */

@@ -7,11 +7,18 @@ import {
   type ResourceStatus,
   resourceKeyOf,
 } from '../resources/resource.ts'
+import { mergeStatus } from './merge-status.ts'
 
 /** The longest time for which a status stays unwritten. */
 const HOLD_MS = 3_000
 
-type Held = { readonly uid: string; readonly status: ResourceStatus[ResourceKind]; readonly sinceMs: number }
+type Held = {
+  readonly uid: string
+  readonly status: ResourceStatus[ResourceKind]
+  /** The stored status when this one was deferred. */
+  readonly stored: ResourceStatus[ResourceKind]
+  readonly sinceMs: number
+}
 
 /**
  * Statuses of a short intermediate state that are not written, because another status follows at once. Only this
@@ -27,8 +34,9 @@ export class DeferredStatuses {
 
   /** The resource with its deferred status, as if it had been written. */
   withDeferredStatus<K extends ResourceKind>(resource: Resource<K>): Resource<K> {
-    const held = this.#held.get(resourceKeyOf(resource))
-    return held?.uid === resource.metadata.uid ? { ...resource, status: held.status as ResourceStatus[K] } : resource
+    const held = this.#held.get(resourceKeyOf(resource)) as (Held & { readonly status: ResourceStatus[K] }) | undefined
+    if (held?.uid !== resource.metadata.uid) return resource
+    return { ...resource, status: mergeStatus(held.status, held.stored, resource.status) }
   }
 
   /** False when the status must be written now: a resource that is stored as Ready must not stay so. */
@@ -40,7 +48,7 @@ export class DeferredStatuses {
     const sinceMs = before?.uid === uid ? before.sinceMs : nowMs
     const isReady = findCondition(stored.status.conditions, 'Ready')?.status === 'True'
     if (isReady || nowMs - sinceMs >= HOLD_MS) return false
-    this.#held.set(key, { uid, status, sinceMs })
+    this.#held.set(key, { uid, status, stored: stored.status, sinceMs })
     return true
   }
 

@@ -13,7 +13,8 @@ export function fenceWrites(cluster: Cluster, fence: Fence): FencedCluster {
     get: (key) => cluster.get(key),
     unreadable: (key) => cluster.unreadable(key),
     confirm: (key) => cluster.confirm(key),
-    writeStatus: (key, status) => writeFenced(fence, WRITE_MS, () => cluster.writeStatus(key, status)),
+    writeStatus: (key, status, isForced) =>
+      writeFenced(fence, WRITE_MS, () => cluster.writeStatus(key, status, isForced)),
     setFinalizer: (key, present) => writeFenced(fence, WRITE_MS, () => cluster.setFinalizer(key, present)),
     writeConfigMap: (namespace, name, data) =>
       writeFenced(fence, WRITE_MS, () => cluster.writeConfigMap(namespace, name, data)),

@@ -26,6 +26,7 @@ import { FailureTimes } from './failure-times.ts'
 import { type FencedCluster, fenceWrites } from './fenced-cluster.ts'
 import { ensureFinalizer, removeFinalizer } from './finalizer.ts'
 import { type Fence, NotLeaderError } from './leader-fence.ts'
+import { mergeStatus } from './merge-status.ts'
 import { causeOf, TerminalError } from './reconcile-error.ts'
 import type { ReconcileResult, Reconciler } from './reconciler.ts'
 
@@ -77,8 +78,7 @@ export class ReconcileLoop<K extends ResourceKind> {
       this.#failureTimes.forget(key)
       this.#driftFights.forget(key)
       this.#deferredStatuses.forget(key)
-      await this.#reportUnreadable(key)
-      return 'none'
+      return this.#reportUnreadable(key)
     }
     const resource = this.#deferredStatuses.withDeferredStatus(stored)
     const isKept = stored.metadata.deletionTimestamp !== undefined && !this.#reconciler.needsFinalizer(stored)
@@ -94,22 +94,23 @@ export class ReconcileLoop<K extends ResourceKind> {
   }
 
   /** Writes only the condition of an object that cannot be read: what it declares, also for its deletion, is unknown. */
-  async #reportUnreadable(key: ResourceKey<K>): Promise<void> {
+  async #reportUnreadable(key: ResourceKey<K>): Promise<Requeue> {
     const unreadable = this.#cluster.unreadable(key)
-    if (unreadable === undefined) return
+    if (unreadable === undefined) return 'none'
     const { metadata, status, reason } = unreadable
     const { generation, deletionTimestamp } = metadata
     const isDeleted = deletionTimestamp !== undefined
     if (isDeleted && isDeletionForced(unreadable)) {
       await removeFinalizer(key, this.#cluster)
-      return
+      return 'none'
     }
     const fault = `version ${VERSION} of the operator cannot read the object: ${reason}`
     const message = isDeleted ? `${fault}; its deletion waits for that, or for weir.dev/force-delete: "true"` : fault
     const readyCondition: ReadyCondition = { status: 'False', reason: 'UnsupportedSpec', message, progress: 'stalled' }
     const conditions = buildConditions(readyCondition, status.conditions, generation, this.#clock.nowMs())
     const reported = { ...status, observedGeneration: generation, conditions } as ResourceStatus[K]
-    if (!isDeepStrictEqual(status, reported)) await this.#cluster.writeStatus(key, reported)
+    const isReported = isDeepStrictEqual(status, reported) || (await this.#cluster.writeStatus(key, reported))
+    return isReported ? 'none' : 'rate-limited'
   }
 
   async #resultFor(resource: Resource<K>): Promise<ReconcileResult<K>> {
@@ -182,13 +183,29 @@ export class ReconcileLoop<K extends ResourceKind> {
 
   async #writeStatus(
     key: ResourceKey<K>,
-    stored: Resource<K>,
+    read: Resource<K>,
     { mayDeferStatus }: ReconcileResult<K>,
     status: ResourceStatus[K],
   ): Promise<void> {
-    if (mayDeferStatus && this.#deferredStatuses.defer(stored, status)) return
-    if (!isDeepStrictEqual(stored.status, status)) await this.#cluster.writeStatus(key, status)
+    if (mayDeferStatus && this.#deferredStatuses.defer(read, status)) return
+    // What this reconcile has done must be recorded, also while others change the resource all the time.
+    for (let attempt = 1; !(await this.#writeMergedStatus(key, read, status, attempt)); attempt += 1)
+      await this.#cluster.confirm(key)
     this.#deferredStatuses.forget(key)
+  }
+
+  /** False: the resource has changed, and nothing was written. */
+  async #writeMergedStatus(
+    key: ResourceKey<K>,
+    read: Resource<K>,
+    status: ResourceStatus[K],
+    attempt: number,
+  ): Promise<boolean> {
+    const stored = this.#cluster.get(key)
+    if (stored?.metadata.uid !== read.metadata.uid) return true
+    const merged = mergeStatus<K>(status, read.status, stored.status)
+    const isForced = attempt === STATUS_ATTEMPTS_MAX
+    return isDeepStrictEqual(stored.status, merged) || this.#cluster.writeStatus(key, merged, isForced)
   }
 
   async #export(
@@ -203,6 +220,9 @@ export class ReconcileLoop<K extends ResourceKind> {
 }
 
 const VERSION = packageVersion()
+
+/** Of several attempts to write a status while others change its resource, the last one replaces whatever is stored. */
+const STATUS_ATTEMPTS_MAX = 5
 
 const INTERNAL_ERROR: ReadyCondition = {
   status: 'Unknown',

@@ -92,11 +92,12 @@ export class DirectoryCluster implements Cluster {
     return this.#resources.find(term)
   }
 
-  async writeStatus<K extends ResourceKind>(key: ResourceKey<K>, status: ResourceStatus[K]): Promise<void> {
+  async writeStatus<K extends ResourceKind>(key: ResourceKey<K>, status: ResourceStatus[K]): Promise<boolean> {
     const resource = this.#resources.get(key)
-    if (resource === undefined) return
+    if (resource === undefined) return true
     this.#resources.put({ ...resource, status } as Resource)
     this.#notify({ key, type: 'status' })
+    return true
   }
 
   async setFinalizer(key: ResourceKey, present: boolean): Promise<void> {

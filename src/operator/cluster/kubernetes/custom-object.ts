@@ -1,11 +1,14 @@
 import { API_VERSION } from '../../../common/resource-api.ts'
+import { pluralOf } from '../../resources/custom-resource-definition.ts'
 import { parseStoredResource } from '../../resources/parse-resource.ts'
 import {
   INITIAL_STATUS,
   type ObjectMeta,
   type Resource,
+  type ResourceKey,
   type ResourceKind,
   type ResourceStatus,
+  resourceKey,
 } from '../../resources/resource.ts'
 import type { UnreadableResource } from '../cluster.ts'
 import type { KubernetesObject } from './reflector.ts'
@@ -73,4 +76,32 @@ function isOurs(finalizer: string): boolean {
 export function isOlder(one: KubernetesObject, other: KubernetesObject): boolean {
   if (one.metadata.uid !== other.metadata.uid) return false
   return BigInt(one.metadata.resourceVersion) < BigInt(other.metadata.resourceVersion)
+}
+
+export function resourcesPath(kind: ResourceKind, namespace: string | undefined): string {
+  const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`
+  return `/apis/${API_VERSION}${scope}/${pluralOf(kind)}`
+}
+
+export function keyOfObject(kind: ResourceKind, { metadata }: CustomObject): ResourceKey {
+  return resourceKey(kind, metadata.namespace, metadata.name)
+}
+
+export function toIdentity({ metadata: { namespace, name, uid, resourceVersion } }: CustomObject): KubernetesObject {
+  return { metadata: { namespace, name, uid, resourceVersion } }
+}
+
+/** With its uid, an apply never creates an object that was deleted. */
+export function identityOf(key: ResourceKey, { metadata: { uid } }: KubernetesObject) {
+  const [kind, namespace, name] = key.split('/') as [ResourceKind, string, string]
+  return { apiVersion: API_VERSION, kind, metadata: { namespace, name, uid } }
+}
+
+/** The generation counts changes of `spec`. The operator adds finalizers itself, but others may remove them. */
+export function isWantedOtherwise(before: Resource | undefined, after: Resource): boolean {
+  if (before === undefined) return true
+  const wanted = ({ metadata: { uid, generation, deletionTimestamp, annotations } }: Resource) =>
+    JSON.stringify([uid, generation, deletionTimestamp, annotations])
+  const isLoosed = before.metadata.finalizers.some((finalizer) => !after.metadata.finalizers.includes(finalizer))
+  return isLoosed || wanted(before) !== wanted(after)
 }

@@ -7,9 +7,7 @@ import {
 } from '../../../clients/kubernetes/kubernetes-api.ts'
 import type { Clock } from '../../../common/clock.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
-import { API_VERSION } from '../../../common/resource-api.ts'
 import { FINALIZER } from '../../controller/finalizer.ts'
-import { pluralOf } from '../../resources/custom-resource-definition.ts'
 import type { IndexValue } from '../../resources/index-values.ts'
 import { resourcesReferringTo } from '../../resources/referenced-objects.ts'
 import {
@@ -18,7 +16,6 @@ import {
   type ResourceKey,
   type ResourceKind,
   type ResourceStatus,
-  resourceKey,
   resourceKeyOf,
 } from '../../resources/resource.ts'
 import { ChangeListeners } from '../change-listeners.ts'
@@ -34,9 +31,19 @@ import {
   WRITE_MS,
 } from '../cluster.ts'
 import { ResourceStore } from '../resource-store.ts'
+import { isGone, isOutdated } from './apply-errors.ts'
 import { readConfigMap, readSecret, writeConfigMap } from './config-data.ts'
 import { ConfigMapCache } from './config-map-cache.ts'
-import { type CustomObject, isOlder, readObject } from './custom-object.ts'
+import {
+  type CustomObject,
+  identityOf,
+  isOlder,
+  isWantedOtherwise,
+  keyOfObject,
+  readObject,
+  resourcesPath,
+  toIdentity,
+} from './custom-object.ts'
 import { EventRecorder } from './event-recorder.ts'
 import {
   MetadataInformer,
@@ -78,8 +85,10 @@ export class KubernetesCluster implements Cluster {
   readonly description: string
   readonly #options: KubernetesOptions
   readonly #known = new Map<ResourceKey, Known>()
-  /** Resources of which a write got no response. */
+  /** Resources of which a write got no response, and that were not read since. */
   readonly #unconfirmed = new Set<ResourceKey>()
+  /** Resources of which a write got no response, and that have not changed since: it may still arrive. */
+  readonly #unanswered = new Set<ResourceKey>()
   readonly #resources = new ResourceStore()
   readonly #listeners: ChangeListeners
   readonly #reflectors: readonly Reflector<CustomObject>[]
@@ -154,11 +163,27 @@ export class KubernetesCluster implements Cluster {
     return this.#resources.find(term)
   }
 
-  async writeStatus<K extends ResourceKind>(key: ResourceKey<K>, status: ResourceStatus[K]): Promise<void> {
+  /**
+   * The version in the request makes the API server reject a write that arrives late, after its response was given up, and would
+   * replace a later status, or that of another object: it ignores the uid in a status.
+   */
+  async writeStatus<K extends ResourceKind>(
+    key: ResourceKey<K>,
+    status: ResourceStatus[K],
+    isForced = false,
+  ): Promise<boolean> {
     const known = this.#known.get(key)
-    if (known === undefined) return
-    const body = { ...identityOf(key, known.identity), status }
-    await this.#apply(key, { manager: STATUS_MANAGER, subresource: '/status', body })
+    if (known === undefined) return true
+    const { metadata, ...identity } = identityOf(key, known.identity)
+    const { resourceVersion } = known.identity.metadata
+    const body = { ...identity, metadata: { ...metadata, ...(!isForced && { resourceVersion }) }, status }
+    try {
+      await this.#apply(key, { manager: STATUS_MANAGER, subresource: '/status', body })
+      return true
+    } catch (error) {
+      if (!isOutdated(error)) throw error
+      return false
+    }
   }
 
   async setFinalizer(key: ResourceKey, present: boolean): Promise<void> {
@@ -200,7 +225,7 @@ export class KubernetesCluster implements Cluster {
     // A list, because the operator has no permission to get single resources.
     const { items } = await this.#options.api.send<{ readonly items: readonly CustomObject[] | null }>({
       method: 'GET',
-      path: pathOf(kind, namespace),
+      path: resourcesPath(kind, namespace),
       query: { fieldSelector: `metadata.name=${name}` },
     })
     this.#unconfirmed.delete(key)
@@ -275,7 +300,7 @@ export class KubernetesCluster implements Cluster {
     { subresource = '', ...patch }: Pick<ApiCall, 'query' | 'body' | 'contentType'> & { readonly subresource?: string },
   ): Promise<CustomObject | undefined> {
     const [kind, namespace, name] = key.split('/') as [ResourceKind, string, string]
-    const path = `${pathOf(kind, namespace)}/${encodeURIComponent(name)}${subresource}`
+    const path = `${resourcesPath(kind, namespace)}/${encodeURIComponent(name)}${subresource}`
     try {
       const { api, clock } = this.#options
       this.#writtenAtMs = clock.monotonicMs()
@@ -284,8 +309,10 @@ export class KubernetesCluster implements Cluster {
       if (this.#known.get(key)?.identity.metadata.uid === object.metadata.uid) this.#put(kind, object)
       return object
     } catch (error) {
-      if (error instanceof ApiError && isGone(error)) return undefined
+      const isAnswered = error instanceof ApiError && error.code !== 'unreachable'
+      if (isAnswered && isGone(error)) return undefined
       this.#unconfirmed.add(key)
+      if (!isAnswered) this.#unanswered.add(key)
       throw error
     }
   }
@@ -306,7 +333,7 @@ export class KubernetesCluster implements Cluster {
       remove: (object) => this.#drop(keyOfObject(kind, object)),
     }
     const optional = { ...(random && { random }), ...(onRestart && { onRestart }) }
-    return new Reflector({ api, path: pathOf(kind, namespace), clock, logger, store, ...optional })
+    return new Reflector({ api, path: resourcesPath(kind, namespace), clock, logger, store, ...optional })
   }
 
   #put(kind: ResourceKind, object: CustomObject): void {
@@ -321,7 +348,9 @@ export class KubernetesCluster implements Cluster {
       return
     }
     this.#resources.put(read.resource)
-    this.#notify({ key, type: isWantedOtherwise(before?.resource, read.resource) ? 'desired' : 'status' })
+    const mayBeLate = this.#unanswered.delete(key)
+    const isDesired = mayBeLate || isWantedOtherwise(before?.resource, read.resource)
+    this.#notify({ key, type: isDesired ? 'desired' : 'status' })
   }
 
   /** Reported once for each change of the object that is not one of its status. */
@@ -336,6 +365,7 @@ export class KubernetesCluster implements Cluster {
 
   #drop(key: ResourceKey): void {
     if (!this.#known.delete(key)) return
+    this.#unanswered.delete(key)
     this.#resources.drop(key)
     this.#notify({ key, type: 'deleted' })
   }
@@ -365,36 +395,4 @@ export class KubernetesCluster implements Cluster {
 
 function toNamespace({ labels = {}, deletionTimestamp }: KubernetesObject['metadata']): NamespaceInfo {
   return { labels, isTerminating: deletionTimestamp !== undefined }
-}
-
-function pathOf(kind: ResourceKind, namespace: string | undefined): string {
-  const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`
-  return `/apis/${API_VERSION}${scope}/${pluralOf(kind)}`
-}
-
-function keyOfObject(kind: ResourceKind, { metadata }: CustomObject): ResourceKey {
-  return resourceKey(kind, metadata.namespace, metadata.name)
-}
-
-function toIdentity({ metadata: { namespace, name, uid, resourceVersion } }: CustomObject): KubernetesObject {
-  return { metadata: { namespace, name, uid, resourceVersion } }
-}
-
-/** With its uid, an apply never creates an object that was deleted. */
-function identityOf(key: ResourceKey, { metadata: { uid } }: KubernetesObject) {
-  const [kind, namespace, name] = key.split('/') as [ResourceKind, string, string]
-  return { apiVersion: API_VERSION, kind, metadata: { namespace, name, uid } }
-}
-
-function isGone({ status, reason, message }: ApiError): boolean {
-  return status === 404 || (reason === 'Conflict' && /uid/i.test(message))
-}
-
-/** The generation counts changes of `spec`. The operator adds finalizers itself, but others may remove them. */
-function isWantedOtherwise(before: Resource | undefined, after: Resource): boolean {
-  if (before === undefined) return true
-  const wanted = ({ metadata: { uid, generation, deletionTimestamp, annotations } }: Resource) =>
-    JSON.stringify([uid, generation, deletionTimestamp, annotations])
-  const isLoosed = before.metadata.finalizers.some((finalizer) => !after.metadata.finalizers.includes(finalizer))
-  return isLoosed || wanted(before) !== wanted(after)
 }

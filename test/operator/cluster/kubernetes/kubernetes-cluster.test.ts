@@ -121,7 +121,10 @@ describe('KubernetesCluster', () => {
     const { asked, response } = await script.next()
     expect([asked.method, asked.path]).toEqual(['PATCH', `/apis/${API_VERSION}/namespaces/shop/subjects/user/status`])
     expect(Object.fromEntries(asked.query)).toEqual({ fieldManager: 'weir-operator', force: 'true' })
-    expect(asked.body).toMatchObject({ metadata: { uid: 'u-1' }, status: { observedGeneration: 1 } })
+    expect(asked.body).toMatchObject({
+      metadata: { uid: 'u-1', resourceVersion: '5' },
+      status: { observedGeneration: 1 },
+    })
     json(response, subjectObject(20, { status: { observedGeneration: 1 } }))
     await writing
     expect(cluster.get(KEY)?.status.observedGeneration).toBe(1)
@@ -216,15 +219,16 @@ describe('KubernetesCluster', () => {
 
   it.each([
     ['no longer exists', 404, 'NotFound', 'subjects "user" not found'],
+    ['no longer exists when it is applied', 409, 'Conflict', 'subjects "user": uid mismatch: no existing object'],
     [
       'was replaced by another one with the same name',
-      409,
-      'Conflict',
-      'Precondition failed: UID in precondition: u-1, UID in object meta: u-2',
+      422,
+      'Invalid',
+      'Subject.weir.dev "user" is invalid: metadata.uid: Invalid value: "u-1": field is immutable',
     ],
   ])('ignores that an object %s', async (_, status, reason, message) => {
     await started([subjectObject(5)])
-    const writing = cluster.writeStatus(KEY, INITIAL_STATUS)
+    const writing = cluster.setFinalizer(KEY, true)
     json((await script.next()).response, { kind: 'Status', reason, message }, status)
     await expect(writing).resolves.toBeUndefined()
   })

@@ -5,6 +5,8 @@ import type { Simulation } from '../../simulation.ts'
 import { promise } from '../../world.ts'
 
 const OWNER_KEY = 'weir.owner'
+/** The message of a resource whose reconcile ended with an error that only a fault of the operator explains. */
+const FAULT = 'internal error of the operator: see its log'
 
 /** A lost response or a crash repeats it. */
 const EXECUTIONS_MAX = 5
@@ -167,10 +169,11 @@ export class OperatorPromises {
 
   #writtenBy(by: string, { before, after }: ObjectChange): void {
     const { kind, metadata } = (after ?? before)!
-    const { status = 'Unknown', reason = '' } = (after && readyOf(after)) ?? {}
+    const { status = 'Unknown', reason = '', message = '' } = (after && readyOf(after)) ?? {}
     const what = after === undefined ? 'disappears' : `Ready=${status} ${reason}`
     this.#simulation.note('api', `${kind} ${metadata.name} of generation ${metadata.generation} by ${by}: ${what}`)
     this.#writes += 1
+    if (message === FAULT) this.#break(`${by} reports an internal error for ${kind} ${metadata.name}`)
     this.#assertLeader(by, `${kind} ${metadata.name}`)
   }
 
