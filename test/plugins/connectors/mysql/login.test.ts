@@ -76,6 +76,15 @@ it('a login refuses a server without TLS, an unknown plugin and a version that i
   await expect(logInToServer(denied.stream, OPTIONS)).rejects.toMatchObject({ errno: 1040, sqlState: '08004' })
 })
 
+it('a login with TLS refuses packets that were sent before the connection is encrypted', async () => {
+  const [client, server] = duplexPair()
+  const packets = new PacketStream(server, 1 << 20)
+  const login = logInToServer(new PacketStream(client, 1 << 20), { ...OPTIONS, tls: {} })
+  packets.write(greeting('mysql_native_password', 0x88_aa_00))
+  packets.write(Buffer.from([0]))
+  await expect(login).rejects.toThrow('the server sent data before the connection was encrypted')
+})
+
 it('packets are joined from their parts, and one that is too long is refused', async () => {
   const [client, server] = duplexPair()
   const packets = new PacketStream(client, 0x1_00_00_01)

@@ -133,14 +133,15 @@ async function answerMore(
   packets.write(encryptedPassword(password, nonce, key.subarray(1).toString()))
 }
 
-function startTls(packets: PacketStream, tls: ConnectionOptions, host: string | undefined): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
+async function startTls(packets: PacketStream, tls: ConnectionOptions, host: string | undefined): Promise<void> {
   const servername = host === undefined || isIP(host) !== 0 ? {} : { servername: host }
-  const encrypted = connect({ ...servername, ...tls, socket: packets.stream as never, ...(host && { host }) })
+  const encrypted = packets.replaceStream((plain) =>
+    connect({ ...servername, ...tls, socket: plain as never, ...(host && { host }) }),
+  )
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
   encrypted.once('secureConnect', resolve)
   encrypted.once('error', reject)
   encrypted.once('close', () => reject(new Error('the connection was closed before TLS was established')))
-  packets.replaceStream(encrypted)
   return promise
 }
 

@@ -28,11 +28,19 @@ export class PacketStream {
     return this.#stream
   }
 
-  /** Continues on another stream, which encrypts the first one. */
-  replaceStream(stream: Duplex): void {
+  /**
+   * Continues on another stream, which encrypts the first one. Throws if data came before: it is not encrypted, and anybody could have
+   * written it.
+   */
+  replaceStream<Encrypted extends Duplex>(encrypt: (plain: Duplex) => Encrypted): Encrypted {
+    if (this.#length > 0 || this.#stream.readableLength > 0) {
+      throw new MysqlProtocolError('the server sent data before the connection was encrypted')
+    }
     this.#stream.off('readable', this.#onReadable)
-    this.#stream = stream
+    const encrypted = encrypt(this.#stream)
+    this.#stream = encrypted
     this.#listen()
+    return encrypted
   }
 
   /** The number of the next packet of a command. */
