@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MysqlGtidSet, parseGtidSet } from '../../../../../src/plugins/connectors/mysql/cdc/binlog/gtid-set.ts'
-import { jsonText } from '../../../../../src/plugins/connectors/mysql/cdc/binlog/json-binary.ts'
+import { binaryJsonText } from '../../../../../src/plugins/connectors/mysql/cdc/binlog/json-binary.ts'
 import { valueReader } from '../../../../../src/plugins/connectors/mysql/cdc/binlog/row-value.ts'
 import { COLUMN_TYPE } from '../../../../../src/plugins/connectors/mysql/cdc/binlog/table-map.ts'
 import { MysqlReader } from '../../../../../src/plugins/connectors/mysql/protocol/mysql-reader.ts'
@@ -52,7 +52,7 @@ describe('values of the binary log', () => {
   })
 
   it('of JSON are texts without spaces', () => {
-    const json = (hex: string) => jsonText(Buffer.from(hex.replaceAll(' ', ''), 'hex'))
+    const json = (hex: string) => binaryJsonText(Buffer.from(hex.replaceAll(' ', ''), 'hex'))
     // {"a": 1, "b": [true, "x"]}
     const object = '00 0200 2000 1200 0100 1300 0100 05 0100 02 1400 61 62 0200 0c00 04 0100 0c 0a00 01 78'
     expect(json(object)).toBe('{"a":1,"b":[true,"x"]}')

@@ -25,7 +25,7 @@ const LITERALS = ['null', 'true', 'false']
 const DEPTH_MAX = 100
 
 /** The text of a JSON value, without spaces. An empty value is that of a column that was added without a default. */
-export function jsonText(bytes: Buffer): string {
+export function binaryJsonText(bytes: Buffer): string {
   return bytes.length === 0 ? 'null' : new JsonDocument(bytes).text()
 }
 

@@ -1,6 +1,6 @@
 import type { MysqlReader } from '../../protocol/mysql-reader.ts'
 import { decimalReader } from './decimal-value.ts'
-import { jsonText } from './json-binary.ts'
+import { binaryJsonText } from './json-binary.ts'
 import { COLUMN_TYPE, type LoggedColumn } from './table-map.ts'
 
 /** What is known of a column besides its form in the log. */
@@ -72,7 +72,7 @@ export function valueReader({ type, meta }: LoggedColumn, column: RowColumn): Va
     case COLUMN_TYPE.vector:
       return (reader) => reader.view(reader.uint(meta)).toString('latin1')
     case COLUMN_TYPE.json:
-      return (reader) => jsonText(reader.view(reader.uint(meta)))
+      return (reader) => binaryJsonText(reader.view(reader.uint(meta)))
     case COLUMN_TYPE.blobCompressed:
     case COLUMN_TYPE.varcharCompressed:
       throw new Error('columns with the attribute COMPRESSED are not supported: exclude the table')
