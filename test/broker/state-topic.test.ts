@@ -139,3 +139,39 @@ it('a state topic that somebody else creates is opened, but not created', async 
   await broker.topics.create({ name: 'there', partitions: 1, configs: { 'cleanup.policy': 'compact' } })
   await (await open('there')).close()
 })
+
+it('readToEnd waits for a write that has timed out, and that the producer may still store', async () => {
+  const clock = new FakeClock()
+  const broker = await openTestBroker()
+  const storing = Promise.withResolvers<void>()
+  const { producer } = broker
+  broker.producer = async (options) => {
+    const made = await producer(options)
+    const send: typeof made.send = async (...request) => {
+      await storing.promise
+      return made.send(...request)
+    }
+    return Object.assign(Object.create(made), { send, close: () => made.close() })
+  }
+  const values: string[] = []
+  const state = await openStateTopic({
+    broker,
+    clock,
+    logger: silentLogger(),
+    topic: TOPIC,
+    decode: ({ value }) => String(value),
+    apply: (value) => void values.push(value),
+  })
+  onTestFinished(() => state.close())
+  const writing = expect(state.append([{ key: null, value: Buffer.from('late') }])).rejects.toMatchObject({
+    code: 'timeout',
+  })
+  await nextTurn()
+  await clock.advance(30_000)
+  await writing
+  const reading = state.readToEnd()
+  await nextTurn()
+  storing.resolve()
+  await reading
+  expect(values).toEqual(['late'])
+})

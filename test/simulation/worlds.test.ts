@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { summarize } from './failure.ts'
 import { HistoryProcess, type HistorySource, type Outcome } from './history-process.ts'
 import { MUTATIONS } from './mutations.ts'
@@ -57,9 +57,14 @@ describe('a fault made by hand', { tags: ['slow'] }, () => {
 })
 
 describe('a history that broke a promise', { tags: ['slow'] }, () => {
+  const processes = new Map<string, HistoryProcess>()
+  afterAll(() => Promise.all([...processes.values()].map((child) => child.stop())))
+
   it.each(foundFiles().map((file) => [basename(file), file]))('keeps it now: %s', async (_, file) => {
     const { world, seed, steps } = readRecordedHistory(file)
-    expect((await replay({ world }, seed, steps)).failure).toBeUndefined()
+    const child = processes.get(world) ?? new HistoryProcess({ world })
+    processes.set(world, child)
+    expect((await child.run(seed, steps)).failure).toBeUndefined()
   })
 })
 

@@ -18,6 +18,7 @@ import type {
 } from '../broker.ts'
 import { BrokerError } from '../broker-error.ts'
 import { topicPartitionKey } from '../topic-partition.ts'
+import { LateWrites } from './late-writes.ts'
 import { PositionWaiters, type ReadLimits } from './position-waiters.ts'
 import {
   ensureStateTopic,
@@ -79,8 +80,8 @@ export type StateTopic = {
   /** Writes records with a producer that has no transaction, and resolves when this view has applied them. */
   appendBy(producer: Producer, records: readonly StateWrite[]): Promise<readonly PartitionOffset[]>
   /**
-   * Resolves when all records that were in the topic at the time of the call are applied. Rejects with `timeout`, or
-   * with an `OpenTransactionError`, after `timeoutMs` without progress, which is that of a write by default.
+   * Resolves when all records that were in the topic at the time of the call are applied, and those of writes that timed out before. Rejects
+   * with `timeout`, or with an `OpenTransactionError`, after `timeoutMs` without progress, which is that of a write by default.
    */
   readToEnd(timeoutMs?: number): Promise<void>
   /** The next offset to read, by partition. */
@@ -138,6 +139,7 @@ class FollowedTopic<Entry> implements StateTopic {
   readonly #positions: Map<string, PartitionOffset>
   readonly #waiters: PositionWaiters
   #producer: Promise<Producer> | undefined
+  readonly #late = new LateWrites()
   #idCheckedMs: number
   #isCheckingId = false
   #missingSinceMs: number | undefined
@@ -205,16 +207,15 @@ class FollowedTopic<Entry> implements StateTopic {
     this.#check()
     const topic = this.#options.topic.name
     const before = new Map(this.#positions)
+    const records = writes.map((write) => ({ ...write, topic }))
+    const sending = this.#send(records, producer)
     const late = () => {
+      this.#late.add(sending)
       throw new BrokerError(
         'timeout',
         `a write to topic '${topic}' was not acknowledged within ${this.#appendTimeoutMs} ms`,
       )
     }
-    const sending = this.#send(
-      writes.map((write) => ({ ...write, topic })),
-      producer,
-    )
     const { partitions, offsets } = await withTimeout(sending, this.#appendTimeoutMs, late, this.#clock)
     const stored = writes.map((_, at) => ({ topic, partition: partitions[at] ?? 0, offset: offsets[at] ?? 0 }))
     const backwards = stored.find((place) => place.offset < (before.get(topicPartitionKey(place))?.offset ?? 0))
@@ -232,7 +233,8 @@ class FollowedTopic<Entry> implements StateTopic {
     const late = () => {
       throw new BrokerError('timeout', `the end of topic '${topic.name}' could not be read within ${timeoutMs} ms`)
     }
-    const ends = await withTimeout(endsOf(broker, topic), timeoutMs, late, this.#clock)
+    const reaching = this.#late.settle().then(() => endsOf(broker, topic))
+    const ends = await withTimeout(reaching, timeoutMs, late, this.#clock)
     await this.readTo(ends, { timeoutMs, explains: true })
   }
 

@@ -1,4 +1,5 @@
 import type { Broker } from '../../broker/broker.ts'
+import { BrokerError } from '../../broker/broker-error.ts'
 import { openStateTopic, type StateTopic } from '../../broker/state-topic/state-topic.ts'
 import type { StateProgress, StateTopicDefinition } from '../../broker/state-topic/state-topic-checks.ts'
 import type { Logger } from '../../common/logging/logger.ts'
@@ -24,10 +25,12 @@ export type ConfigStoreOptions = {
 export class ConfigStore {
   readonly state = new ConfigState()
   /** All that decides on the state of a connector and then writes does so in turn. */
-  readonly changes = new ConnectorChanges()
+  readonly changes = new ConnectorChanges(() => this.#catchUp())
   readonly #options: ConfigStoreOptions
   #topic: StateTopic | undefined
   #offset = -1
+  /** How many writes had no response in time, and how many of them had been read back, or had failed, at the last reading. */
+  readonly #uncertain = { writes: 0, read: 0 }
 
   private constructor(options: ConfigStoreOptions) {
     this.#options = options
@@ -99,7 +102,20 @@ export class ConfigStore {
       key: Buffer.from(key),
       value: value === null ? null : Buffer.from(value),
     }))
-    await this.#topic?.append(writes)
+    try {
+      await this.#topic?.append(writes)
+    } catch (error) {
+      if (!(error instanceof BrokerError) || error.retriable) this.#uncertain.writes += 1
+      throw error
+    }
+  }
+
+  /** What a write without a response has stored decides on the next change, too: without it, a connector could be created twice. */
+  async #catchUp(): Promise<void> {
+    const { writes, read } = this.#uncertain
+    if (writes === read) return
+    await this.readToEnd()
+    this.#uncertain.read = Math.max(this.#uncertain.read, writes)
   }
 
   async readToEnd(timeoutMs?: number): Promise<void> {

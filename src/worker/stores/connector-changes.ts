@@ -5,10 +5,16 @@
 export class ConnectorChanges {
   /** The last change of each connector. */
   readonly #last = new Map<string, Promise<void>>()
+  /** Called before each change, which fails with its error. */
+  readonly #prepare: () => Promise<void>
+
+  constructor(prepare: () => Promise<void> = async () => undefined) {
+    this.#prepare = prepare
+  }
 
   /** Calls `change` after the earlier changes of the connector, whether they succeeded or not. */
   async inTurn<Result>(connector: string, change: () => Promise<Result>): Promise<Result> {
-    const done = (this.#last.get(connector) ?? Promise.resolve()).then(change)
+    const done = (this.#last.get(connector) ?? Promise.resolve()).then(this.#prepare).then(change)
     const settled = done.then(
       () => undefined,
       () => undefined,

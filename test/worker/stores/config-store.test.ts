@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
+import { BrokerError } from '../../../src/broker/broker-error.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { type ConfigRecord, parseConfigRecord, toConfigRecord } from '../../../src/worker/stores/config-codec.ts'
 import { ConfigState } from '../../../src/worker/stores/config-state.ts'
@@ -31,9 +32,61 @@ it('writes only the configuration if it has changed, or has no tasks yet', async
   expect(records.map(({ kind }) => kind)).toEqual(['connector', 'connector'])
 })
 
-async function openStore() {
+it('decides a change on what a write without a response has stored', async () => {
+  const broker = await openTestBroker()
+  const { loseResponse, holdReads } = unreliable(broker)
+  const { store } = await openStore(broker)
+  const release = holdReads()
+  loseResponse()
+  await expect(store.putConnector('c', CONFIG)).rejects.toMatchObject({ code: 'timeout' })
+  const change = store.changes.inTurn('c', async () => store.state.connector('c')?.config)
+  release()
+  expect(await change).toEqual(CONFIG)
+})
+
+/** Changes the broker: one response to a write can be lost, and what is read can be held back. */
+function unreliable(broker: Broker) {
+  let isLost = false
+  let held: Promise<void> = Promise.resolve()
+  const { producer, reader } = broker
+  broker.producer = async (options) => {
+    const made = await producer(options)
+    const send: typeof made.send = async (...request) => {
+      const sent = await made.send(...request)
+      if (!isLost) return sent
+      isLost = false
+      throw new BrokerError('timeout', 'no response')
+    }
+    return Object.assign(Object.create(made), { send, close: () => made.close() })
+  }
+  broker.reader = (options) => {
+    const made = reader(options)
+    const poll: typeof made.poll = async (waitMs) => {
+      const polled = await made.poll(waitMs)
+      await held
+      return polled
+    }
+    return Object.assign(Object.create(made), {
+      poll,
+      seek: made.seek.bind(made),
+      wake: made.wake.bind(made),
+      close: () => made.close(),
+    })
+  }
+  const holdReads = () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    held = promise
+    return resolve
+  }
+  const loseResponse = () => {
+    isLost = true
+  }
+  return { loseResponse, holdReads }
+}
+
+async function openStore(given?: Broker) {
   const records: ConfigRecord[] = []
-  const broker: Broker = await openTestBroker()
+  const broker = given ?? (await openTestBroker())
   const store = await ConfigStore.open({
     ...{ broker, logger: silentLogger(), topic: { name: 'configs', partitions: 1 } },
     onRecord: (record) => records.push(record),

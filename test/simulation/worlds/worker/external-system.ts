@@ -3,7 +3,7 @@ import type { SimulatedProcess } from '../../simulated-process.ts'
 import type { Simulation } from '../../simulation.ts'
 import { Violation } from '../../world.ts'
 
-/** One run of a task, from its start to its end. */
+/** One run of a task, from its start to its end. A source that fails is started again in the same run. */
 export type TaskRun = {
   readonly connector: string
   readonly task: number
@@ -33,6 +33,8 @@ const ZOMBIE_MS_MAX = 12_500
 export class ExternalSystem {
   readonly alterations: Alteration[] = []
   readonly #runs: TaskRun[] = []
+  /** By the signal of the task. */
+  readonly #ofTask = new WeakMap<AbortSignal, TaskRun>()
   readonly #simulation: Simulation
   /** Offsets in the order of their delivery, by sink and topic partition. */
   readonly #ledgers = new Map<string, number[]>()
@@ -52,15 +54,22 @@ export class ExternalSystem {
     this.#endMs = Math.min(this.#endMs, this.#simulation.nowMs)
   }
 
-  startRun(connector: string, task: number): TaskRun {
+  /** A run supersedes those of other assignments. What a process starts again that has lost its assignment supersedes nothing. */
+  startRun(connector: string, task: number, signal: AbortSignal): TaskRun {
     const process = currentProcess()!
     const { nowMs } = this.#simulation
+    this.#simulation.note(process.name, `runs ${connector}-${task}`)
+    const known = this.#ofTask.get(signal)
+    if (known !== undefined) {
+      known.isOver = false
+      return known
+    }
     for (const run of this.#runs)
       if (run.connector === connector && run.task === task)
         run.superseded ??= { atMs: nowMs, pausedMs: run.process.pausedMs }
     const run: TaskRun = { connector, task, process, isOver: false, superseded: undefined }
     this.#runs.push(run)
-    this.#simulation.note(process.name, `runs ${connector}-${task}`)
+    this.#ofTask.set(signal, run)
     return run
   }
 

@@ -42,7 +42,7 @@ function rows(system: ExternalSystem) {
     },
     alterOffsets() {},
     async *poll({ connector, task, config, raw, resumeFrom, signal }) {
-      const run = system.startRun(connector, task)
+      const run = system.startRun(connector, task, signal)
       const assigned = (raw['assigned'] ?? '').split(',').map(Number)
       const next = new Map(
         assigned.map((partition) => [partition, Number(resumeFrom({ partition })?.['row'] ?? -1) + 1]),
@@ -83,8 +83,8 @@ function ledger(system: ExternalSystem) {
     version: '1.0.0',
     summary: 'Writes records into a ledger.',
     config: z.object(failures),
-    start({ connector, task, config }) {
-      const run = system.startRun(connector, task)
+    start({ connector, task, config, signal }) {
+      const run = system.startRun(connector, task, signal)
       let held: { readonly topic: string; readonly partition: number; readonly offset: number }[] = []
       return {
         put(records) {
