@@ -24,39 +24,43 @@ export function mariadbPart(name: string): Part<MariadbAddress> {
     name,
     version: 'any',
     find: () => findDebian(PACKAGES),
-    async start() {
-      const debian = await unpackDebian(PACKAGES)
-      const directory = partDirectory(name)
-      const data = join(directory, 'data')
-      const port = await freePort()
-      const inDebian = (file: string, ...args: string[]): Command => withDebian(debian, { file, args, directory })
-      const common = ['--no-defaults', `--datadir=${data}`, '--user=root']
-      await must(
-        inDebian('mariadb-install-db', ...common, '--auth-root-authentication-method=normal', '--skip-test-db'),
-      )
-      const logFile = join(directory, 'output.log')
-      const server = startServer(
-        inDebian(
-          'mariadbd',
-          ...common,
-          ...[`--port=${port}`, '--bind-address=127.0.0.1', `--socket=${join(directory, 'socket')}`],
-          ...['--server-id=1', '--log-bin=binlog', '--binlog-format=ROW', '--binlog-row-image=FULL'],
-          ...['--skip-name-resolve', '--innodb-flush-log-at-trx-commit=0', '--innodb-buffer-pool-size=64M'],
-        ),
-        logFile,
-      )
-      const what = { what: 'MariaDB', logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS }
-      await untilReady(server, what, () => accepts(`127.0.0.1:${port}`))
-      // As in Debezium's documentation; the connector connects by TCP.
-      const [user, password] = ['debezium', 'dbz secret']
-      const root = { port, user: 'root', password: '', debian }
-      await runMariadb(
-        root,
-        `CREATE USER '${user}'@'%' IDENTIFIED BY '${password}'; GRANT ALL ON *.* TO '${user}'@'%' WITH GRANT OPTION`,
-      )
-      return { address: { port, user, password, debian }, stop: async () => void (await server.end(SHUTDOWN_MS)) }
-    },
+    start: () => startMariadb(name, ['--server-id=1']),
   }
+}
+
+export type Mariadb = { readonly address: MariadbAddress; stop(): Promise<void> }
+
+/** Starts a server with a binary log, from Debian's packages. `name` is that of its directory. */
+export async function startMariadb(name: string, options: readonly string[]): Promise<Mariadb> {
+  const debian = await unpackDebian(PACKAGES)
+  const directory = partDirectory(name)
+  const data = join(directory, 'data')
+  const port = await freePort()
+  const inDebian = (file: string, ...args: string[]): Command => withDebian(debian, { file, args, directory })
+  const common = ['--no-defaults', `--datadir=${data}`, '--user=root']
+  await must(inDebian('mariadb-install-db', ...common, '--auth-root-authentication-method=normal', '--skip-test-db'))
+  const logFile = join(directory, 'output.log')
+  const server = startServer(
+    inDebian(
+      'mariadbd',
+      ...common,
+      ...[`--port=${port}`, '--bind-address=127.0.0.1', `--socket=${join(directory, 'socket')}`],
+      ...['--log-bin=binlog', '--binlog-format=ROW', '--binlog-row-image=FULL'],
+      ...['--skip-name-resolve', '--innodb-flush-log-at-trx-commit=0', '--innodb-buffer-pool-size=64M'],
+      ...options,
+    ),
+    logFile,
+  )
+  const what = { what: 'MariaDB', logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS }
+  await untilReady(server, what, () => accepts(`127.0.0.1:${port}`))
+  // As in Debezium's documentation; the connector connects by TCP.
+  const [user, password] = ['debezium', 'dbz secret']
+  const root = { port, user: 'root', password: '', debian }
+  await runMariadb(
+    root,
+    `CREATE USER '${user}'@'%' IDENTIFIED BY '${password}'; GRANT ALL ON *.* TO '${user}'@'%' WITH GRANT OPTION`,
+  )
+  return { address: { port, user, password, debian }, stop: async () => void (await server.end(SHUTDOWN_MS)) }
 }
 
 /** Runs SQL statements and returns the rows of the last one, with text in all columns. */

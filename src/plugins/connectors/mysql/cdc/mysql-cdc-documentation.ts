@@ -28,9 +28,10 @@ histories outside of a topic, columns with MariaDB's attribute COMPRESSED, table
 the character sets armscii8, cp850, cp852, dec8, geostd8, hp8, keybcs2, macce and swe7, partial JSON values and GTIDs with tags. As with
 Debezium, changes of an XA transaction are written when it is prepared, and events do not have columns of the types INET4 and INET6.
 
-Tests compare the events of some 60 statements and of all types on MariaDB with those of Debezium 3.4, and move from a running Debezium and back. There is no MySQL
-server in these tests: what only MySQL has, such as its GTIDs, compressed transactions and binary JSON, is tested with data that follows the
-documentation of the protocol.
+Tests compare the events of some 60 statements and of all types on MariaDB with those of Debezium 3.4, move from a running Debezium and back,
+kill the worker during the snapshot and the changes with exactly-once delivery, and continue on a replica by its GTIDs. There is no MySQL server
+in these tests: what only MySQL has, such as its GTIDs, compressed transactions and binary JSON, is tested with data that follows the documentation of
+the protocol.
 
 | differs from Debezium 3.4 | reason |
 | --- | --- |
