@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { WorkerTopicUse } from '../common/topic-use.ts'
 import { type Endpoint, requestChecked } from './http-client.ts'
 
 // What Weir's worker tells of its connectors, besides the REST API of Kafka Connect.
@@ -18,7 +19,10 @@ const metricsResponse = z.object({
   missing: z.array(z.string()),
 })
 
-const topicsResponse = z.record(z.string(), z.array(z.string()))
+const topicsResponse = z.object({
+  topics: z.record(z.string(), z.array(z.string())),
+  defaultConverters: z.record(z.string(), z.string()),
+})
 const rightsResponse = z.object({ operations: z.array(z.string()) })
 
 /** A worker reports the lags of this many partitions. */
@@ -41,7 +45,7 @@ export interface WorkerActivityClient {
    */
   lags(name: string): Promise<(partition: string) => number | undefined>
   /** The topics that each connector has used. */
-  topics(): Promise<Readonly<Record<string, readonly string[]>>>
+  topics(): Promise<WorkerTopicUse>
   /** What the user of the request may do with a connector. */
   rights(name: string): Promise<readonly string[]>
 }

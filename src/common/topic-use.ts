@@ -10,8 +10,13 @@ type ListedConnectors = Readonly<
   >
 >
 
-/** `GET /ui/api/connector-topics`: the topics that each connector has used. A Java Connect cluster has no such list. */
-export type UsedTopics = Readonly<Record<string, readonly string[]>>
+/** `GET /ui/api/connector-topics` of a worker. A Java Connect cluster has no such list. */
+export type WorkerTopicUse = {
+  /** The topics that each connector has used. */
+  readonly topics: Readonly<Record<string, readonly string[]>>
+  /** Of connectors that set none. */
+  readonly defaultConverters: ConnectorConfig
+}
 
 /** That a connector reads or writes a topic. */
 export type TopicUse = {
@@ -26,9 +31,14 @@ export type TopicUse = {
 const TOPIC_KEYS = ['topic', 'kafka.topic', 'topics']
 /** Converters that register and look up schemas. `JsonConverter` does not. */
 const USES_REGISTRY = /(?:Avro|JsonSchema|Protobuf)Converter$/
+/** Of the URL of a registry. */
+const CONTEXT = /\/contexts\/(\.[^/]+)/
 
 /** Which connector uses which topic, by what each has used and by its configuration. */
-export function topicUses(connectors: ListedConnectors, used: UsedTopics = {}): readonly TopicUse[] {
+export function topicUses(
+  connectors: ListedConnectors,
+  { topics: used, defaultConverters }: WorkerTopicUse = { topics: {}, defaultConverters: {} },
+): readonly TopicUse[] {
   return Object.entries(connectors).flatMap(([connector, { info, status }]): readonly TopicUse[] => {
     const { config = {} } = info ?? {}
     const isSink = (info?.type ?? status?.type) === 'sink'
@@ -37,7 +47,7 @@ export function topicUses(connectors: ListedConnectors, used: UsedTopics = {}): 
     topics.delete(deadLetters)
     const uses = [...topics].map((topic) => {
       const kind = isSink ? ('reads' as const) : ('writes' as const)
-      return { connector, topic, kind, subjects: subjectsOf(config, topic) }
+      return { connector, topic, kind, subjects: subjectsOf(config, defaultConverters, topic) }
     })
     return deadLetters === '' ? uses : [...uses, { connector, topic: deadLetters, kind: 'dead letters', subjects: [] }]
   })
@@ -48,12 +58,14 @@ function topicsOf(config: ConnectorConfig, isSink: boolean): readonly string[] {
   return keys.flatMap((key) => (config[key] ?? '').split(',').map((topic) => topic.trim())).filter(Boolean)
 }
 
-function subjectsOf(config: ConnectorConfig, topic: string): readonly string[] {
+function subjectsOf(own: ConnectorConfig, defaults: ConnectorConfig, topic: string): readonly string[] {
   return ['key', 'value'].flatMap((side) => {
     const prefix = `${side}.converter`
+    // A default converter has the settings of the worker only.
+    const config = own[prefix] === undefined ? defaults : own
     if (!USES_REGISTRY.test(config[prefix] ?? '')) return []
     const strategy = config[`${prefix}.${side}.subject.name.strategy`] ?? 'TopicNameStrategy'
-    const context = /\/contexts\/(\.[^/]+)/.exec(config[`${prefix}.schema.registry.url`] ?? '')?.[1]
+    const context = CONTEXT.exec(config[`${prefix}.schema.registry.url`] ?? '')?.[1]
     const scope = context === undefined || context === '.' ? '' : `:${context}:`
     if (strategy.endsWith('TopicRecordNameStrategy')) return [`${scope}${topic}-*`]
     // The subject is the name of the type, which is in the data only.

@@ -30,6 +30,7 @@ import { auditedWorkerAction, checkWorkerAccess, isInternal } from './routes/req
 import { topicRoutes } from './routes/topics.ts'
 import { type WorkerRoutes, workerOpenApi, workerRoutes } from './routes/worker-routes.ts'
 import type { WorkerSettings } from './settings.ts'
+import { converterDefaults } from './startup/derived-settings.ts'
 import type { RecordAccess } from './startup/open-record-access.ts'
 
 /** How many the console shows; the log has all. */
@@ -96,7 +97,7 @@ export async function startRestServer(parts: RestServerOptions): Promise<HttpSer
       deadLetterRoutes(app, records.deadLetters)
       topicRoutes(app, records.topics)
       connectorPreviewRoutes(app, records.preview)
-      connectorTopicRoutes(app, routes.herder)
+      connectorTopicRoutes(app, routes.herder, converterDefaults(settings))
     }
   }
   const started: HttpServer[] = []

@@ -98,7 +98,7 @@ export async function startEstate({ connectors, subjects, refused = new Set(), r
       app.get('/ui/api/resources', async () => resources)
       app.get('/ui/api/operator', async () => ({ leadership: null, isConfigValid: true, invalidRuntimes: [] }))
       app.get('/connectors', async () => connectors)
-      app.get('/ui/api/connector-topics', async () => ({}))
+      app.get('/ui/api/connector-topics', async () => ({ topics: {}, defaultConverters: {} }))
       app.get('/ui/api/connector-metrics', async () => ({
         workers: [
           {

@@ -1,6 +1,6 @@
 import { computed } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
-import { subjectUses, topicUses, type UsedTopics } from '../../common/topic-use.ts'
+import { subjectUses, topicUses, type WorkerTopicUse } from '../../common/topic-use.ts'
 import { type LiveQuery, useOnDemandQuery } from './queries.ts'
 import type { Runtime } from './session.ts'
 import type { ExpandedConnectors } from './wire.ts'
@@ -10,18 +10,16 @@ export function useSubjectUses(workers: readonly Runtime[]) {
   const queries = workers.map(
     ({ basePath }): WorkerTopics => ({
       connectors: useOnDemandQuery<ExpandedConnectors>(`${basePath}/connectors?expand=info`),
-      used: useOnDemandQuery<UsedTopics>(`${basePath}/ui/api/connector-topics`),
+      used: useOnDemandQuery<WorkerTopicUse>(`${basePath}/ui/api/connector-topics`),
     }),
   )
   return useMemo(
     () =>
       computed(() =>
-        subjectUses(
-          queries.flatMap(({ connectors, used }) => topicUses(connectors.data.value ?? {}, used.data.value ?? {})),
-        ),
+        subjectUses(queries.flatMap(({ connectors, used }) => topicUses(connectors.data.value ?? {}, used.data.value))),
       ),
     queries.flatMap(({ connectors, used }) => [connectors, used]),
   )
 }
 
-type WorkerTopics = { readonly connectors: LiveQuery<ExpandedConnectors>; readonly used: LiveQuery<UsedTopics> }
+type WorkerTopics = { readonly connectors: LiveQuery<ExpandedConnectors>; readonly used: LiveQuery<WorkerTopicUse> }

@@ -48,8 +48,12 @@ it('The topics of all connectors are those that each has used, of connectors tha
       await callAs('root', url, 'POST /connectors', { name, config: { ...config, name }, initial_state: 'STOPPED' }),
     ).toMatchObject({ status: 201 })
   const topicsAs = async (user: string) => (await callAs(user, url, 'GET /ui/api/connector-topics')).body
-  expect(await topicsAs('root')).toEqual({ other: [], 'own-lines': [] })
-  expect(await topicsAs('ann')).toEqual({ 'own-lines': [] })
+  expect(await topicsAs('root')).toMatchObject({ topics: { other: [], 'own-lines': [] } })
+  const converter = 'org.apache.kafka.connect.json.JsonConverter'
+  expect(await topicsAs('ann')).toEqual({
+    topics: { 'own-lines': [] },
+    defaultConverters: { 'key.converter': converter, 'value.converter': converter },
+  })
 })
 
 it('Two versions are compared in both directions, whatever the level of the subject is', async () => {

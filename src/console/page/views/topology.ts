@@ -1,7 +1,7 @@
 import { computed } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { counted } from '../../../common/counted.ts'
-import { topicUses, type UsedTopics } from '../../../common/topic-use.ts'
+import { topicUses, type WorkerTopicUse } from '../../../common/topic-use.ts'
 import { FirstStep } from '../components/first-step.ts'
 import { valueInto } from '../components/log-in.ts'
 import { StateBadge } from '../components/state-badge.ts'
@@ -26,7 +26,7 @@ export function Topology({ runtime, registry }: TopologyProps) {
   const { data, error } = useQuery<ExpandedConnectors>(`${basePath}/connectors?expand=info&expand=status`, {
     kind: 'connector',
   })
-  const { data: used } = useQuery<UsedTopics>(`${basePath}/ui/api/connector-topics`, { kind: 'connector' })
+  const { data: used } = useQuery<WorkerTopicUse>(`${basePath}/ui/api/connector-topics`, { kind: 'connector' })
   const { data: loads } = useQuery<GroupLoads>(`${basePath}/ui/api/connector-metrics`)
   const all = useMemo(() => computed(() => topologyTopics(topicUses(data.value ?? {}, used.value))), [data, used])
   const rows = useMemo(
