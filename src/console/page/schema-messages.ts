@@ -21,14 +21,14 @@ export function locateMessages(
   return problems.map((message) => {
     const version = OLD_VERSION.exec(message)?.[1]
     if (version !== undefined) return { text: `Compared with version ${version}.` }
-    const text = explain(message)
+    const text = explainMessage(message)
     const line = lineOf(message, draft, schemaType)
     return line === undefined ? { text } : { text, line }
   })
 }
 
 /** The description of a message in the form `{errorType:'…', description:'…', additionalInfo:'…'}`; others as they are. */
-function explain(message: string): string {
+export function explainMessage(message: string): string {
   const [, type, description] = /^\{errorType:['"](\w+)['"], description:['"]([\s\S]*)$/.exec(message) ?? []
   if (type === undefined || description === undefined) return message
   return `${description.replace(/'?, additionalInfo:[\s\S]*$|['"]?\s*\}$/g, '')} (${type})`

@@ -112,7 +112,7 @@ describeOn([chromium, kafka], 'the console of a group of workers', () => {
     await page.getByRole('button', { name: 'Set the level' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Set the level' }).click()
     await page.getByText('Set the level of weir.worker.tasks to OFF.').waitFor()
-    await page.getByText('Lines of level OFF and above').waitFor()
+    await page.getByText('The level is OFF: no line is written').waitFor()
     for (const { url } of [first!, second!]) {
       await expect
         .poll(async () => (await fetch(`${url}/admin/loggers/weir.worker.tasks`)).json())

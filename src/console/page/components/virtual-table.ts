@@ -8,6 +8,8 @@ export type TableColumn<Row> = {
   readonly cell: (row: Row) => ComponentChildren
   /** Relative width. Default: 1. */
   readonly width?: number
+  /** Minimum width on a narrow screen, where two columns are shown: of the first 0, of the last the longest state of a connector. */
+  readonly narrowPx?: number
   /** Aligned at the right. */
   readonly isNumber?: boolean
   /** For a checkbox: also shown on a narrow screen. */
@@ -30,6 +32,9 @@ export type VirtualTableProps<Row> = {
 const ROW_PX = 36
 /** Rows above and below the visible ones, so that fast scrolling shows no gap. */
 const MARGIN_ROWS = 10
+
+/** The longest state of a connector. */
+const STATE_PX = 112
 
 /** A table that renders the visible rows only, so that its cost is independent of the number of rows. */
 export function VirtualTable<Row>({ label, columns, rows, keyOf, empty }: VirtualTableProps<Row>) {
@@ -68,13 +73,15 @@ export function VirtualTable<Row>({ label, columns, rows, keyOf, empty }: Virtua
     focused.current = row && { at, key: keyOf(row) }
   }
   const rowHeader = columns.findIndex(({ isNarrow }) => !isNarrow)
-  const widthsOf = (some: readonly TableColumn<Row>[]) =>
-    some.map(({ width = 1, isNarrow }) => (isNarrow ? '24px' : `minmax(0, ${width}fr)`)).join(' ')
+  const widthsOf = (some: readonly TableColumn<Row>[], minimumPx: (column: TableColumn<Row>, at: number) => number) =>
+    some
+      .map((column, at) => (column.isNarrow ? '24px' : `minmax(${minimumPx(column, at)}px, ${column.width ?? 1}fr)`))
+      .join(' ')
   // As in style.css: a narrow screen has the first two columns besides a checkbox.
   const narrow = columns.slice(0, columns[0]?.isNarrow ? 3 : 2)
   const style = {
-    '--columns': widthsOf(columns),
-    '--narrow-columns': widthsOf(narrow),
+    '--columns': widthsOf(columns, () => 0),
+    '--narrow-columns': widthsOf(narrow, ({ narrowPx }, at) => narrowPx ?? (at === narrow.length - 1 ? STATE_PX : 0)),
     '--rows': `${Math.max(rows.length * ROW_PX, ROW_PX * 2)}px`,
     '--above': `${above}px`,
   }

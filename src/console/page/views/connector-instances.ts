@@ -28,6 +28,7 @@ export function ConnectorInstances({ path, name, status }: InstancesProps) {
   const found = rows.filter(({ title, instance: { state, worker_id, trace = '' } }) =>
     `${title}\n${state}\n${worker_id}\n${trace}`.toLowerCase().includes(search),
   )
+  const hasActions = status.tasks.length > 0 && may('lifecycle')
   return html`<section aria-labelledby="tasks">
     <h2 id="tasks">Tasks</h2>
     <form class="filters" role="search" aria-label="Tasks and traces" onSubmit=${(event: Event) => event.preventDefault()}>
@@ -37,23 +38,25 @@ export function ConnectorInstances({ path, name, status }: InstancesProps) {
     </form>
     <div class="scrolled">
       <table class="instances" aria-label=${`Tasks of ${name}`}>
-        <thead><tr><th scope="col">Part</th><th scope="col">State</th><th scope="col">Worker</th><th scope="col">Actions</th></tr></thead>
+        <thead><tr><th scope="col">Part</th><th scope="col">State</th><th scope="col">Worker</th>${hasActions && html`<th scope="col">Actions</th>`}</tr></thead>
         <tbody>
           ${found.slice(0, TASKS_MAX).map(
             ({ title, id, instance }) => html`<tr key=${title}>
                 <th scope="row">${title}</th>
-                <td><${StateBadge} state=${instance.state} /></td>
-                <td>${instance.worker_id}</td>
-                <td>${
-                  id !== undefined &&
-                  may('lifecycle') &&
-                  html`<${ActionButton} object=${`task ${id} of ${name}`} run=${() => request('POST', `${path}/tasks/${id}/restart`)}
+                <td data-title="State"><${StateBadge} state=${instance.state} /></td>
+                <td data-title="Worker">${instance.worker_id}</td>
+                ${
+                  hasActions &&
+                  html`<td data-title="Actions">${
+                    id !== undefined &&
+                    html`<${ActionButton} object=${`task ${id} of ${name}`} run=${() => request('POST', `${path}/tasks/${id}/restart`)}
                     done=${sentence`Restarted task ${id} of ${name}`}>Restart<//>`
-                }</td>
+                  }</td>`
+                }
               </tr>
               ${
                 instance.trace &&
-                html`<tr key=${`${title} trace`}><td colspan="4"><${Trace} of=${title} trace=${instance.trace} search=${search}
+                html`<tr key=${`${title} trace`}><td colspan=${hasActions ? 4 : 3}><${Trace} of=${title} trace=${instance.trace} search=${search}
                   isOpen=${instance.state === 'FAILED'} /></td></tr>`
               }`,
           )}

@@ -103,7 +103,11 @@ function LoggerLevels({ runtime }: { readonly runtime: Runtime }) {
   const next = level || (current?.level ?? '')
   const changed = current?.last_modified ? html`, changed <${LocalTime} ms=${current.last_modified} />` : ''
   return html`<h3>Level</h3>
-    <p>Lines of level <strong>${current?.level ?? 'unknown'}</strong> and above are written by <code>${logger}</code>${changed}.</p>
+    <p>${
+      current?.level === 'OFF'
+        ? html`The level is <strong>OFF</strong>: no line is written`
+        : html`Lines of level <strong>${current?.level ?? 'unknown'}</strong> and above are written`
+    } by <code>${logger}</code>${changed}.</p>
     ${
       mayChange &&
       html`<form class="filters" onSubmit=${(event: Event) => event.preventDefault()}>

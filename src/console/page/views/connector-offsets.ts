@@ -59,7 +59,9 @@ export function OffsetsView({ path, connector, state, declared }: OffsetsProps) 
     ${data.value === undefined && !error.value && html`<p>Loading …</p>`}
     ${data.value?.offsets.length === 0 && html`<p>The connector has stored no offset yet.</p>`}
     ${may('offsets') && html`<${Condition} path=${path} name=${name} state=${state} declared=${declared} mayStop=${may('lifecycle')} />`}
-    <div class="scrolled">
+    ${
+      rows.length > 0 &&
+      html`<div class="scrolled">
       <table class="offsets" aria-label=${`Offsets of ${name}`}>
         <thead><tr><th scope="col">Partition</th><th scope="col">Offset</th>${isEditable && html`<th scope="col">New offset; empty: deleted</th>`}</tr></thead>
         <tbody>${rows.map(
@@ -67,7 +69,8 @@ export function OffsetsView({ path, connector, state, declared }: OffsetsProps) 
             isNamed=${named.includes(row)} error=${preview.errors[row.key]} onEdit=${(text: string) => setEdits({ ...edits, [row.key]: text })} />`,
         )}</tbody>
       </table>
-    </div>
+    </div>`
+    }
     ${isEditable && preview.changes.length > 0 && html`<h3>Preview</h3><${Consequences} preview=${preview} />`}
     ${
       isEditable &&
@@ -121,10 +124,10 @@ function Row({ row, isEditable, isNamed, edit, error, onEdit }: RowProps) {
   }, [])
   return html`<tr>
     <th scope="row">${row.title}</th>
-    <td><code>${row.text || 'none'}</code></td>
+    <td data-title="Offset"><code>${row.text || 'none'}</code></td>
     ${
       isEditable &&
-      html`<td><input ref=${input} aria-label=${`New offset of ${row.title}`} aria-invalid=${error !== undefined} aria-describedby=${id} spellcheck="false"
+      html`<td data-title="New offset; empty: deleted"><input ref=${input} aria-label=${`New offset of ${row.title}`} aria-invalid=${error !== undefined} aria-describedby=${id} spellcheck="false"
           value=${edit ?? row.text} onInput=${valueInto(onEdit)} />
         ${error && html`<p id=${id} class="error">${error}</p>`}</td>`
     }
@@ -135,8 +138,13 @@ function Consequences({ preview }: { readonly preview: OffsetPreview }) {
   return html`<div class="scrolled"><table class="offsets" aria-label="Consequences">
     <thead><tr><th scope="col">Partition</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Consequence</th></tr></thead>
     <tbody>${preview.changes.map(
-      ({ title, from, to, effect }) => html`<tr key=${title}><th scope="row">${title}</th><td><code>${from}</code></td>
-        <td><code>${to}</code></td><td>${effect}</td></tr>`,
+      ({
+        title,
+        from,
+        to,
+        effect,
+      }) => html`<tr key=${title}><th scope="row">${title}</th><td data-title="From"><code>${from}</code></td>
+        <td data-title="To"><code>${to}</code></td><td data-title="Consequence">${effect}</td></tr>`,
     )}</tbody>
   </table></div>`
 }

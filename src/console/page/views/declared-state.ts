@@ -197,7 +197,7 @@ function ConfigComparison({
             <thead><tr><th scope="col">Key</th><th scope="col">Declared</th><th scope="col">Runs</th></tr></thead>
             <tbody>${differences.map(
               ({ key, declared, running }) => html`<tr key=${key}>
-                <th scope="row">${key}</th><td><${Value} value=${declared} /></td><td><${Value} value=${running} /></td>
+                <th scope="row">${key}</th><td data-title="Declared"><${Value} value=${declared} /></td><td data-title="Runs"><${Value} value=${running} /></td>
               </tr>`,
             )}</tbody>
           </table></div>`

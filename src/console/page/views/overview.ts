@@ -184,9 +184,10 @@ function WorkerOverview({ runtime, connectors, metrics, status }: WorkerQueries)
           <tbody>${workers.map(
             ({ worker, connectors: count, tasks, failedTasks, process }) => html`<tr key=${worker}>
               <th scope="row"><a href=${hrefOf(['connectors'], { ...filters, worker })}>${worker}</a>${process?.isLeader && ' (leader)'}</th>
-              <td>${count}</td><td>${tasks}</td><td>${failedTasks}</td>
-              <td>${process ? `${process.cpu.toFixed(2)} cores` : 'unknown'}</td>
-              <td>${process ? `${Math.round(process.memoryBytes / 1_048_576)} MiB` : 'unknown'}</td>
+              <td data-title="Connectors">${count}</td><td data-title="Tasks">${tasks}</td>
+              <td data-title="Failed tasks">${failedTasks}</td>
+              <td data-title="CPU">${process ? `${process.cpu.toFixed(2)} cores` : 'unknown'}</td>
+              <td data-title="Memory">${process ? `${Math.round(process.memoryBytes / 1_048_576)} MiB` : 'unknown'}</td>
             </tr>`,
           )}</tbody>
         </table></div>`

@@ -47,7 +47,7 @@ export function ResourceList() {
       empty=${data.value === undefined ? 'Loading …' : 'No resource matches.'}
       columns=${[
         { title: 'Name', width: 2, cell: (row: ReportedResource) => html`<${ObjectLink} resource=${row} />` },
-        { title: 'Ready', cell: (row: ReportedResource) => html`<${ReadyBadge} resource=${row} />` },
+        { title: 'Ready', narrowPx: 160, cell: (row: ReportedResource) => html`<${ReadyBadge} resource=${row} />` },
         { title: 'Kind', cell: ({ kind }: ReportedResource) => kind },
         { title: 'Namespace', cell: ({ namespace }: ReportedResource) => namespace },
         {

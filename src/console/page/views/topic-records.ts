@@ -74,6 +74,7 @@ function Reading({ path, topic, runtime }: RecordsProps) {
         {
           title: 'Record',
           width: 1.2,
+          narrowPx: 84,
           cell: (row: RecordRow) => html`<button class="link" aria-label=${`Show record ${recordKey(row)}`}
             onClick=${() => setFilter('record', recordKey(row))}>${recordKey(row)}</button>`,
         },

@@ -116,7 +116,7 @@ function Group({ group: { groupId, state, members, lag, partitions } }: { readon
       <thead><tr><th scope="col">Partition</th><th scope="col">Offset</th><th scope="col">End</th><th scope="col">Lag</th></tr></thead>
       <tbody>${partitions.map(
         (one) =>
-          html`<tr key=${one.partition}><th scope="row">${one.partition}</th><td>${one.offset}</td><td>${one.end}</td><td>${one.lag}</td></tr>`,
+          html`<tr key=${one.partition}><th scope="row" data-title="Partition">${one.partition}</th><td data-title="Offset">${one.offset}</td><td data-title="End">${one.end}</td><td data-title="Lag">${one.lag}</td></tr>`,
       )}</tbody>
     </table>
   </details>`
