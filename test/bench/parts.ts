@@ -37,7 +37,7 @@ export const PARTS = {
     load: async () => (await import('./console/main.ts')).benchConsole,
     needs: ['chromium'],
     quick: {},
-    limitMinutes: { quick: 1, full: 2 },
+    limitMinutes: { quick: 2, full: 3 },
   },
   datagen: {
     load: async () => (await import('./datagen/main.ts')).benchDatagen,

@@ -69,12 +69,14 @@ type Estate = {
   readonly subjects: readonly (readonly unknown[])[]
   /** Names for which every change is refused. */
   readonly refused?: ReadonlySet<string>
+  /** Of each subject. */
+  readonly versions?: number
   /** With resources, as an operator has them. */
   readonly resources?: readonly object[]
 }
 
 /** Serves the console of a worker and a registry that only answer. Returns its URL and the changes that were requested. */
-export async function startEstate({ connectors, subjects, refused = new Set(), resources }: Estate) {
+export async function startEstate({ connectors, subjects, refused = new Set(), versions = 1, resources }: Estate) {
   const changes = new ChangeFeed()
   const requests: string[] = []
   const runtimes = [
@@ -114,10 +116,11 @@ export async function startEstate({ connectors, subjects, refused = new Set(), r
       }))
       app.get('/ui/api/subjects', async () => subjects)
       app.get('/subjects', async () => subjects.map(([subject]) => subject))
-      app.get('/subjects/:subject/versions', async () => [1])
-      app.get('/subjects/:subject/versions/:version', async () => ({
+      const numbers = Array.from({ length: versions }, (_, at) => at + 1)
+      app.get('/subjects/:subject/versions', async () => numbers)
+      app.get<{ Params: { version: string } }>('/subjects/:subject/versions/:version', async ({ params }) => ({
         subject: 'x',
-        version: 1,
+        version: Number(params.version),
         id: 7,
         schema: '"string"',
       }))

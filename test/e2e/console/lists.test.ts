@@ -96,6 +96,25 @@ describeOn([chromium], 'the lists of an estate', () => {
     console.log(`frames while scrolling 100000 subjects: ${await page.evaluate(SCROLL)} ms`)
   })
 
+  it('lead to a subject with 100,000 versions, of which one is found by its number', async () => {
+    const { url } = await startEstate({ connectors: {}, subjects: estateSubjects(1), versions: 100_000 })
+    const page = await openConsole(chromium.address.url, url)
+    await showView(page, 'subjects/orders-0-value')
+    await page.getByRole('heading', { level: 2, name: 'Version 100000' }).waitFor()
+    expect(await page.locator('option').count()).toBeLessThan(50)
+    const version = page.getByRole('textbox', { name: 'Version', exact: true })
+    await version.fill('100001')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').getByText("There is no version '100001'.").waitFor()
+    await version.fill('77')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 2, name: 'Version 77' }).waitFor()
+    await page.getByRole('textbox', { name: 'Compare with' }).fill('5')
+    await page.keyboard.press('Tab')
+    await expect.poll(() => page.url()).toContain('version=77&compare=5')
+    await expectAccessible(page, 'a subject of many versions')
+  })
+
   it('pause, resume and delete several connectors after one question, and say for which it failed', async () => {
     const connectors = estateConnectors(10)
     const { url, requests } = await startEstate({ connectors, subjects: [], refused: new Set(['sink-0001']) })

@@ -1,12 +1,13 @@
+import { useMemo } from 'preact/hooks'
 import { counted } from '../../../common/counted.ts'
 import { request } from '../api.ts'
 import { ActionButton } from '../components/action-button.ts'
 import { Dependents } from '../components/dependents.ts'
-import { valueInto } from '../components/log-in.ts'
 import { ScopeSettings } from '../components/scope-settings.ts'
 import { sentence } from '../components/sentence.ts'
+import { VersionChoice } from '../components/version-choice.ts'
 import { html } from '../html.ts'
-import { hrefOf, pageLocation, setFilter } from '../location.ts'
+import { hrefOf, pageLocation } from '../location.ts'
 import { subjectSegment } from '../path-segment.ts'
 import { useQuery } from '../queries.ts'
 import { type Runtime, useRights } from '../session.ts'
@@ -30,7 +31,10 @@ export function SubjectView({ runtime, subject, workers }: SubjectViewProps) {
   const live = useQuery<readonly number[]>(`${root}/versions`, { kind: 'subject', name: subject })
   const all = useQuery<readonly number[]>(`${root}/versions?deleted=true`, { kind: 'subject', name: subject })
   const found = (query: typeof live) => (query.error.value?.status === 404 ? [] : (query.data.value ?? []))
-  const versions = versionStates(found(live), found(all))
+  const versions = useMemo(
+    () => versionStates(found(live), found(all)),
+    [...[live.data.value, live.error.value, all.data.value, all.error.value]],
+  )
   const latest = versions.findLast(({ isDeleted }) => !isDeleted) ?? versions.at(-1)
   const selected = Number(filters['version'] ?? latest?.version)
   const compared = Number(filters['compare'] ?? 0)
@@ -75,44 +79,6 @@ function SubjectUsers({ subject, workers }: { readonly subject: string; readonly
   return html`<p>Used by ${topics.length === 1 ? 'the topic' : 'the topics'} ${links('topics', topics)} and
     ${' '}${links('connectors', connectors)}:
     ${' '}<a href=${hrefOf(['graph'], { search: topic })}>graph</a>.</p>`
-}
-
-type VersionChoiceProps = {
-  readonly versions: readonly VersionState[]
-  readonly selected: number
-  readonly compared: number
-}
-
-function VersionChoice({ versions, selected, compared }: VersionChoiceProps) {
-  const at = versions.findIndex(({ version }) => version === selected)
-  const deleted = versions.filter(({ isDeleted }) => isDeleted).length
-  const options = versions
-    .toReversed()
-    .map(
-      ({ version, isDeleted }) =>
-        html`<option key=${version} value=${String(version)}>${version}${isDeleted ? ' (deleted)' : ''}</option>`,
-    )
-  const step = (title: string, to: VersionState | undefined) =>
-    html`<button disabled=${to === undefined} aria-label=${`${title} version`} onClick=${() => to && setFilter('version', String(to.version))}>${title}</button>`
-  const previous = versions[at - 1]
-  return html`<div class="filters" role="group" aria-label="Versions">
-    <label>Version
-      <select value=${String(selected)} onChange=${valueInto((value) => setFilter('version', value))}>${options}</select>
-    </label>
-    ${step('Older', previous)} ${step('Newer', versions[at + 1])}
-    <label>Compare with
-      <select value=${compared > 0 ? String(compared) : ''} onChange=${valueInto((value) => setFilter('compare', value))}>
-        <option value="">nothing</option>${options}
-      </select>
-    </label>
-    ${
-      previous &&
-      compared !== previous.version &&
-      html`<button onClick=${() => setFilter('compare', String(previous.version))}>Compare with the previous</button>`
-    }
-    ${compared > 0 && html`<button onClick=${() => setFilter('compare', '')}>End the comparison</button>`}
-    <span role="status">${counted(versions.length, 'version')}${deleted > 0 ? `, ${deleted} of them deleted` : ''}</span>
-  </div>`
 }
 
 type SubjectActionsProps = SubjectProps & { readonly versions: readonly VersionState[] }
