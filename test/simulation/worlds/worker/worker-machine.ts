@@ -6,7 +6,7 @@ import { type Catalog, createCatalog } from '../../../../src/plugins/plugin-cata
 import type { Plugin } from '../../../../src/sdk/index.ts'
 import { startWorker, type WorkerDependencies } from '../../../../src/worker/main.ts'
 import { workerSettings } from '../../../../src/worker/settings.ts'
-import { localPluginHost } from '../../../support/plugin-host.ts'
+import { inThreadPluginHost } from '../../../support/in-thread-plugin-host.ts'
 import type { SimulatedBroker } from '../../simulated-broker.ts'
 import type { SimulatedProcess } from '../../simulated-process.ts'
 import { SimulatedTaskProcess } from '../../simulated-task-process.ts'
@@ -142,7 +142,7 @@ export class WorkerMachine {
   }
 
   readonly #openPlugins: WorkerDependencies['openPlugins'] = async ({ access }) => ({
-    ...localPluginHost(this.#options.plugins, access),
+    ...inThreadPluginHost(this.#options.plugins, access),
     modules: { urls: [], java: [] },
     faults: [],
     close: () => undefined,
