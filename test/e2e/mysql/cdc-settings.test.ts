@@ -95,6 +95,27 @@ describeOn([mariadb], 'the settings of MariadbCdcSource', () => {
     expect(eventOf(record!).after).toEqual({ id: 1, word: '***', n: 3 })
   })
 
+  it('read existing rows with another statement', async () => {
+    const database = await createMysqlDatabase(mariadb.address)
+    await database.run(
+      'CREATE TABLE t (id INT PRIMARY KEY, f FLOAT)',
+      'INSERT INTO t VALUES (1, 0.1), (2, 1.1), (3, 3)',
+    )
+    const key = 'snapshot.select.statement.overrides'
+    const start = (statement: string) =>
+      startMysqlCdc(mariadb.address, database, {
+        config: { [key]: `${database.name}.t`, [`${key}.${database.name}.t`]: statement },
+      })
+    const rows = await takeRows(start(`SELECT f, id FROM ${database.name}.t WHERE id < 3 -- not the third`), 2)
+    expect(rows.map((one) => eventOf(one).after)).toEqual([
+      { id: 1, f: Math.fround(0.1) },
+      { id: 2, f: Math.fround(1.1) },
+    ])
+    expect(eventOf(rows[1]!).source['snapshot']).toBe('last')
+    await expect(takeRows(start(`SELECT id FROM ${database.name}.t`), 1)).rejects.toThrow("Unknown column 'f'")
+    await expect(start('').take(1)).rejects.toThrow(`${key}.${database.name}.t is missing`)
+  })
+
   it('stop the task at a change that the log has as a statement, and at what it cannot read', async () => {
     const { database, run } = await started()
     await database.run("SET SESSION binlog_format = 'STATEMENT'", 'INSERT INTO t (id) VALUES (7)')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { overridingStatements } from '../../../../src/plugins/connectors/cdc/config/overriding-statements.ts'
 import { decideSnapshot, SNAPSHOT_MODES } from '../../../../src/plugins/connectors/cdc/snapshot/snapshot-mode.ts'
-import { overridingStatements } from '../../../../src/plugins/connectors/postgres/cdc/config/snapshot-keys.ts'
 
 const BASED = { snapshotsData: true, startsStream: true, snapshotsOnDataError: true }
 

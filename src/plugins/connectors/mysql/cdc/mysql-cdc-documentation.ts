@@ -23,7 +23,7 @@ next change is written. Do not share or compact that topic. A statement of a cap
 a new snapshot or use \`snapshot.mode=recovery\`.
 
 Not supported yet, and refused with the reason: signals and incremental snapshots, \`snapshot.max.threads\` above 1,
-\`snapshot.select.statement.overrides\`, \`gtid.source.includes\` and \`gtid.source.excludes\`, \`binlog.buffer.size\`, modes that skip changes,
+\`gtid.source.includes\` and \`gtid.source.excludes\`, \`binlog.buffer.size\`, modes that skip changes,
 histories outside of a topic, columns with MariaDB's attribute COMPRESSED, tables with system versioning whose period columns are not declared,
 the character sets armscii8, cp850, cp852, dec8, geostd8, hp8, keybcs2, macce and swe7, partial JSON values and GTIDs with tags. As with
 Debezium, changes of an XA transaction are written when it is prepared, and events do not have columns of the types INET4 and INET6.

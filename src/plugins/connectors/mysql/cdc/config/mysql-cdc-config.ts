@@ -27,7 +27,6 @@ const UNSUPPORTED: Readonly<Record<string, { readonly allowed: readonly string[]
   'signal.data.collection': { allowed: [], reason: 'signals are not supported yet' },
   'signal.enabled.channels': { allowed: ['source'], reason: 'signals are not supported yet' },
   'read.only': { allowed: ['false'], reason: 'signals are not supported yet' },
-  'snapshot.select.statement.overrides': { allowed: [], reason: 'existing rows are always those of the whole table' },
   'snapshot.max.threads': { allowed: ['1'], reason: 'existing rows are read by one session' },
   'snapshot.isolation.mode': { allowed: ['repeatable_read'], reason: 'existing rows are read at one moment' },
   'gtid.source.includes': { allowed: [], reason: 'transactions of all servers are read' },
@@ -88,6 +87,7 @@ function unsupportedProblem(config: Readonly<Record<string, unknown>>, key: stri
 
 /** Keys of Debezium 3.4 without effect, or with variable names. */
 const KNOWN = [
+  'snapshot\\.select\\.statement\\.overrides\\..+',
   'column\\.mask\\.with\\.\\d+\\.chars',
   'column\\.mask\\.hash\\..+\\.with\\.salt\\..+',
   'column\\.truncate\\.to\\.\\d+\\.chars',

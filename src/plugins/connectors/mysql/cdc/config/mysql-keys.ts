@@ -133,6 +133,15 @@ export const mysqlSnapshotKeys = {
       (entries) => entries.map((entry) => parseNamePattern('snapshot.include.collection.list', entry)),
     )
     .prefault(''),
+  'snapshot.select.statement.overrides': field
+    .list({
+      doc:
+        'Tables, as DATABASE.TABLE, whose existing rows are those of a SELECT statement with all columns of the table: that of the key ' +
+        '`snapshot.select.statement.overrides.DATABASE.TABLE`.',
+      importance: 'MEDIUM',
+      group: snapshot,
+    })
+    .default([]),
   'snapshot.fetch.size': field
     .int({ doc: 'Maximum number of rows of a batch of existing rows.', importance: 'MEDIUM', min: 1, group: snapshot })
     .default(2_000),

@@ -1,4 +1,5 @@
 import type { SourceContext, SourceRecord, Position as StoredOffset } from '../../../../../sdk/index.ts'
+import { overridingStatements } from '../../../cdc/config/overriding-statements.ts'
 import type { TableFilter } from '../../../cdc/config/table-filter.ts'
 import { type EventTime, eventTime } from '../../../cdc/events/event-time.ts'
 import { type MarkedRows, RowSequence, type SnapshotMarker } from '../../../cdc/snapshot/row-sequence.ts'
@@ -19,7 +20,7 @@ import { baseTypeOf } from '../values/mysql-representations.ts'
 import { type ReadStructures, readStructures } from './table-structures.ts'
 
 export type MysqlSnapshotOptions = {
-  readonly context: Pick<SourceContext<MysqlCdcConfig>, 'config' | 'advance' | 'reportSnapshot' | 'log'>
+  readonly context: Pick<SourceContext<MysqlCdcConfig>, 'config' | 'raw' | 'advance' | 'reportSnapshot' | 'log'>
   readonly partition: StoredOffset
   readonly openSession: () => Promise<MysqlSession>
   readonly state: MysqlServerState
@@ -41,7 +42,8 @@ export async function* takeSnapshot(
   options: MysqlSnapshotOptions,
 ): AsyncGenerator<readonly SourceRecord[], BinlogPosition> {
   const { context, openSession, state, schemas, filter } = options
-  const { config, log } = context
+  const { config, raw, log } = context
+  const statements = overridingStatements(config['snapshot.select.statement.overrides'], raw)
   await using session = await openSession()
   const mode = config['snapshot.locking.mode']
   // Without a lock, changes between the position of MySQL and its view are written twice, rather than not at all.
@@ -60,7 +62,7 @@ export async function* takeSnapshot(
     'read the structure of the tables',
   )
   yield await structureRecords(options, structures, position, time)
-  if (options.readsRows) yield* rowRecords(options, session, { structures, position, time })
+  if (options.readsRows) yield* rowRecords(options, session, { structures, statements, position, time })
   context.advance(options.partition, printPosition(position))
   yield []
   return position
@@ -147,6 +149,8 @@ function structureStatements(
 
 type Reading = {
   readonly structures: ReadStructures
+  /** The statements whose rows replace those of a table. */
+  readonly statements: ReadonlyMap<string, string>
   readonly position: BinlogPosition
   readonly time: EventTime
 }
@@ -155,7 +159,7 @@ type TableRows = { readonly table: HistoryTable; readonly rows: readonly RowText
 async function* rowRecords(
   options: MysqlSnapshotOptions,
   session: MysqlSession,
-  { structures, position, time }: Reading,
+  { structures, statements, position, time }: Reading,
 ): AsyncGenerator<readonly SourceRecord[]> {
   const { context, filter } = options
   const { config, log } = context
@@ -171,7 +175,8 @@ async function* rowRecords(
   const take = () => released.splice(0).map((marked) => toRecords(options, marked, position, time))
   for (const [index, table] of tables.entries()) {
     log.info({ table: plainTable(table), number: index + 1, tables: tables.length }, 'reading the rows of a table')
-    const cursor = session.openRows(`read the table ${plainTable(table)}`, selectStatement(table), rowsMax)
+    const statement = selectStatement(table, statements.get(plainTable(table)))
+    const cursor = session.openRows(`read the table ${plainTable(table)}`, statement, rowsMax)
     for await (const { rows } of cursor) {
       count += rows.length
       sequence.add(table, { table, rows }, rows.length)
@@ -227,11 +232,12 @@ function originOf(table: TableId, position: BinlogPosition, time: EventTime, mar
   }
 }
 
-/** The server prints a `float` with six digits, but a `double` with all of them. */
-function selectStatement(table: HistoryTable): string {
+/** Selects from the table or from an overriding statement. The server prints a `float` with six digits, but a `double` with all of them. */
+function selectStatement(table: HistoryTable, overriding: string | undefined): string {
   const columns = table.columns.map((column) => {
     const name = mysqlQuoted(column.name)
     return /^FLOAT4?$/.test(baseTypeOf(column)) ? `(${name} + 0e0)` : name
   })
-  return `SELECT ${columns.join(', ')} FROM ${quotedTable(table, mysqlQuoted)}`
+  const from = overriding === undefined ? quotedTable(table, mysqlQuoted) : `(${overriding}\n) AS overriding`
+  return `SELECT ${columns.join(', ')} FROM ${from}`
 }
