@@ -32,7 +32,7 @@ export async function runCommandLine([name = '--help', ...args]: readonly string
   const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (entry === undefined)
     return printError(
-      `unknown command '${name}'; ${orMeant(name, Object.keys(COMMANDS), 'weir --help lists all commands')}`,
+      `unknown command '${name}'; ${orMeant(name, [...Object.keys(COMMANDS), 'help'], 'weir --help lists all commands')}`,
       2,
     )
   // The words of another command follow a separator.

@@ -159,7 +159,7 @@ function isReadFirst(command: string, option: string): boolean {
 
 describe('a name that is similar to one that exists', () => {
   it('is answered with that of a command', async () => {
-    for (const name of Object.keys(COMMANDS).filter((one) => one.length > 3))
+    for (const name of [...Object.keys(COMMANDS), 'help'].filter((one) => one.length > 3))
       expect(await weir(`${name}x`)).toMatchObject({
         code: 2,
         stderr: expect.stringContaining(`unknown command '${name}x'; did you mean ${name}?`),
