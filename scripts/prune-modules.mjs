@@ -17,14 +17,20 @@ const LICENCE = /^(?:licen[cs]e|notice|copying)/i
 const UNUSED_FOLDER =
   /^(?:\.github|@types|__tests__|tests?|examples?|docs?|bench(?:marks?)?|integration|prebuilds|browser|dist-es)$/
 
-/** Builds for script tags, at any depth. UMD builds are not among them: some packages have no other one for require. */
+/** Builds for script tags, at any depth. UMD builds are not among them if the package has no other one for require. */
 const SCRIPT_BUILD = 'iife'
+const UMD_FOLDER = 'umd'
+const UMD_FILE = /\.umd\.js$/
 
 /** @param {string} folder @param {boolean} isPackage */
 function prune(folder, isPackage) {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+  const entries = readdirSync(folder, { withFileTypes: true })
+  const has = (/** @type {string} */ name) => entries.some((entry) => entry.name === name)
+  for (const entry of entries) {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) pruneFolder(path, isPackage)
+    if (entry.name === UMD_FOLDER && has('cjs')) rmSync(path, { recursive: true })
+    else if (UMD_FILE.test(entry.name) && has(entry.name.replace(UMD_FILE, '.cjs'))) rmSync(path)
+    else if (entry.isDirectory()) pruneFolder(path, isPackage)
     else if (UNUSED_FILE.test(entry.name) && !LICENCE.test(entry.name)) rmSync(path)
   }
 }

@@ -22,10 +22,14 @@ export type FormatSettings =
   | { readonly format: 'avro'; readonly codec: AvroCodec; readonly options: ToAvroOptions }
 
 export type FileFormat = {
+  /** How many bytes of values are taken at once; undefined: the default. Values are in memory until then. */
+  readonly pieceBytes?: number
   /** Such as `.json`, before that of the compression. */
   readonly extension: string
   /** Whether whole files are compressed, not their blocks. */
   readonly isCompressible: boolean
+  /** Whether only structs can be written, so that keys and headers are wrapped in one. */
+  readonly needsStruct?: boolean
   /** Begins a file whose first value has this schema. Throws a `DataError` if the format cannot represent it. */
   open(schema: Schema | null, name: string): FileEncoder
 }

@@ -155,7 +155,10 @@ export class FileSet implements SetProgress {
       const extension = `${part.extension}${format.extension}${compressed?.extension ?? ''}`
       const key = names.keyOf(record, path, extension)
       const encoder = openEncoder(() => format.open(part.of(record).schema, key))
-      return { part, file: new OpenFile({ key, encoder, compression: compressed, store, memory }) }
+      return {
+        part,
+        file: new OpenFile({ key, encoder, pieceBytes: format.pieceBytes, compression: compressed, store, memory }),
+      }
     })
     const { offset } = record.origin
     return { schema: schemaOf(record), files, firstOffset: offset, lastOffset: offset, records: 0 }

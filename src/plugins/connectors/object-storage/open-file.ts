@@ -4,12 +4,13 @@ import type { FileEncoder } from './file-format.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import type { ObjectStore, Upload, UploadedPart } from './object-store.ts'
 
-/** Values that are compressed at once. */
+/** Values that are taken, and compressed if that is set, at once. */
 const PIECE_BYTES = 1_048_576
 
 export type OpenFileOptions = {
   readonly key: string
   readonly encoder: FileEncoder
+  readonly pieceBytes: number | undefined
   readonly compression: FileCompression | undefined
   readonly store: ObjectStore
   readonly memory: MemoryBudget
@@ -55,7 +56,8 @@ export class OpenFile {
 
   /** Whether `spill` has something to do. */
   get isFull(): boolean {
-    return this.#options.encoder.length >= PIECE_BYTES
+    const { encoder, pieceBytes = PIECE_BYTES } = this.#options
+    return encoder.length >= pieceBytes
   }
 
   /** Compresses what was added, and uploads complete parts. */

@@ -24,13 +24,21 @@ export function valuePart(format: FileFormat): RecordPart {
 }
 
 export function keyPart(format: FileFormat): RecordPart {
+  const known = new WeakMap<Schema, Schema>()
+  const wrapped = (key: Schema): Schema => {
+    const schema = known.get(key) ?? struct('RecordKey', { key })
+    known.set(key, schema)
+    return schema
+  }
   return {
     extension: '.keys',
     format,
     ofTombstones: true,
     of({ key, keySchema }) {
       if (key === null || key === undefined) throw new DataError('the record has no key, which store.kafka.keys needs')
-      return { value: key, schema: keySchema }
+      return format.needsStruct && keySchema !== null
+        ? { value: { key }, schema: wrapped(keySchema) }
+        : { value: key, schema: keySchema }
     },
   }
 }
@@ -44,9 +52,9 @@ const HEADERS = array({
 })
 const HEADERS_IN_STRUCT = struct('RecordHeaders', { headers: HEADERS })
 
-/** Headers as an array, in the member `headers` of an object if the format is JSON. */
+/** Headers as an array, in the member `headers` of an object if the format is JSON or needs that. */
 export function headerPart(format: FileFormat): RecordPart {
-  const isEnveloped = format.extension === '.json'
+  const isEnveloped = format.extension === '.json' || format.needsStruct === true
   return {
     extension: '.headers',
     format,

@@ -1,6 +1,7 @@
 import { AVRO_CODECS } from '../../../java-compat/avro/avro-file.ts'
 import { field, z } from '../../../sdk/index.ts'
 import { parseTimeZone } from '../jdbc/time-zone.ts'
+import { PARQUET_CODECS } from '../object-storage/parquet-codec.ts'
 import { parsePathFormat } from '../object-storage/path-format.ts'
 import { SCHEMA_COMPATIBILITIES } from '../object-storage/schema-compatibility.ts'
 import { ASSUME_ROLE, providerOfClass } from './s3-credentials.ts'
@@ -14,6 +15,7 @@ const FORMATS = {
   'io.confluent.connect.s3.format.json.JsonFormat': 'json',
   'io.confluent.connect.s3.format.avro.AvroFormat': 'avro',
   'io.confluent.connect.s3.format.bytearray.ByteArrayFormat': 'bytes',
+  'io.confluent.connect.s3.format.parquet.ParquetFormat': 'parquet',
 } as const
 const PARTITIONERS = {
   'io.confluent.connect.storage.partitioner.DefaultPartitioner': 'partition',
@@ -159,6 +161,9 @@ const contentFields = {
   'avro.codec': field
     .oneOf(AVRO_CODECS, { doc: 'With AvroFormat: compression of blocks.', importance: 'LOW' })
     .default('null'),
+  'parquet.codec': field
+    .oneOf(PARQUET_CODECS, { doc: 'With ParquetFormat: compression of pages.', importance: 'LOW' })
+    .default('snappy'),
   'connect.meta.data': field
     .boolean({ doc: 'With AvroFormat: whether schemas have the metadata of Kafka Connect.', importance: 'LOW' })
     .default(true),
@@ -288,7 +293,6 @@ export const WITHOUT_EFFECT = [
   'max.write.duration.ms',
   'enable.conditional.writes',
   'max.files.scan.limit',
-  'parquet.codec',
 ] as const
 
 export const s3SinkConfig = z

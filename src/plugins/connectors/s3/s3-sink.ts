@@ -33,7 +33,7 @@ converted to that of its file instead of beginning another one: fields that it l
 dropped. It needs schemas with versions, as converters with a registry create. Records that are not in a complete file are read again
 after a restart.
 
-Format, partitioner and timestamp extractor are named by the class of the original or shortly: \`json\`, \`avro\`, \`bytes\`;
+Format, partitioner and timestamp extractor are named by the class of the original or shortly: \`json\`, \`avro\`, \`parquet\`, \`bytes\`;
 \`partition\`, \`field\`, \`time\`, \`daily\`, \`hourly\`; \`clock\`, \`record\`, \`field\`. This is a complete configuration:
 
 <!-- not run: it needs a bucket of Amazon -->
@@ -59,7 +59,8 @@ rule). A record whose object cannot be named or written is handled according to 
 | \`storage.class\`, \`schema.cache.size\`, \`shutdown.timeout.ms\`, \`s3.elastic.buffer.*\`, \`s3.http.send.expect.continue\` | without effect: there is nothing to set |
 | \`retry.backoff.ms\`, \`s3.retry.backoff.ms\` | without effect: Amazon's client and then \`errors.retry.delay.max.ms\` decide |
 | \`enable.conditional.writes\`, \`max.files.scan.limit\`, \`max.write.duration.ms\` | without effect: a file that is written again is the same |
-| \`format.class=io.confluent.connect.s3.format.parquet.ParquetFormat\` | rejected: not supported yet |
+| \`parquet.codec\`: \`brotli\`, \`lz4\`, \`lz4raw\`, \`lzo\` | rejected: there is no maintained library for them |
+| lists in Parquet | have the structure of its specification, as in the original if items are optional |
 | \`avro.codec=bzip2\` | rejected: there is no maintained library for it |
 | classes of your own for format, partitioner, extractor or credentials | rejected: they are Java code. Install the original |
 `,
@@ -70,7 +71,7 @@ rule). A record whose object cannot be named or written is handled according to 
     if (ignored.length > 0) log.info({ keys: ignored }, 'these keys have no effect')
     const store = await openS3Store(storeSettings(config), { network, signal, log })
     const hasDeadLetters = raw['errors.tolerance'] === 'all' && Boolean(raw['errors.deadletterqueue.topic.name'])
-    return new ObjectSink(sinkSettings(config, hasDeadLetters), store, {
+    return new ObjectSink(await sinkSettings(config, hasDeadLetters), store, {
       log,
       reject: context.reject,
       committedOffsets: context.committedOffsets,
@@ -81,16 +82,16 @@ rule). A record whose object cannot be named or written is handled according to 
   },
 })
 
-function sinkSettings(config: S3SinkConfig, hasDeadLetters: boolean): ObjectSinkSettings {
+async function sinkSettings(config: S3SinkConfig, hasDeadLetters: boolean): Promise<ObjectSinkSettings> {
   const intervalMs = config['rotate.interval.ms']
   const scheduleMs = config['rotate.schedule.interval.ms']
   const filesMax = config['partitioner.max.open.files']
   const partitioner = partitionerSettings(config)
   return {
     parts: [
-      valuePart(formatOf(config, config['format.class'])),
-      ...(config['store.kafka.keys'] ? [keyPart(formatOf(config, config['keys.format.class']))] : []),
-      ...(config['store.kafka.headers'] ? [headerPart(formatOf(config, config['headers.format.class']))] : []),
+      valuePart(await formatOf(config, config['format.class'])),
+      ...(config['store.kafka.keys'] ? [keyPart(await formatOf(config, config['keys.format.class']))] : []),
+      ...(config['store.kafka.headers'] ? [headerPart(await formatOf(config, config['headers.format.class']))] : []),
     ],
     names: new FileNames({
       folder: config['topics.dir'],
@@ -140,7 +141,7 @@ function partitionerSettings(config: S3SinkConfig): PartitionerSettings {
   return { by: 'partition' }
 }
 
-function formatOf(config: S3SinkConfig, format: 'json' | 'avro' | 'bytes'): FileFormat {
+async function formatOf(config: S3SinkConfig, format: S3SinkConfig['format.class']): Promise<FileFormat> {
   switch (format) {
     case 'json':
       return fileFormat({ format, decimals: config['json.decimal.format'] })
@@ -150,6 +151,11 @@ function formatOf(config: S3SinkConfig, format: 'json' | 'avro' | 'bytes'): File
         extension: config['format.bytearray.extension'],
         separator: unescaped(config['format.bytearray.separator'] ?? '\n'),
       })
+    case 'parquet': {
+      // Its library is loaded only if it is used.
+      const { parquetFormat } = await import('../object-storage/parquet-file.ts')
+      return parquetFormat(config['parquet.codec'])
+    }
     case 'avro':
       return fileFormat({
         format,

@@ -29,7 +29,8 @@ describe('the configuration of the S3 sink', () => {
   })
 
   it.each([
-    [{ 'format.class': 'io.confluent.connect.s3.format.parquet.ParquetFormat' }, 'format.class'],
+    [{ 'format.class': 'com.example.MyFormat' }, 'format.class'],
+    [{ 'parquet.codec': 'lzo' }, 'parquet.codec'],
     [{ 'partitioner.class': 'com.example.MyPartitioner' }, 'partitioner.class'],
     [{ 'partitioner.class': 'field' }, 'partition.field.name'],
     [{ 'partitioner.class': 'daily', timezone: 'UTC' }, 'locale'],
