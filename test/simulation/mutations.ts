@@ -139,7 +139,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'generation-not-compared',
     world: 'worker',
-    seed: 3,
+    seed: 37,
     fault:
       'A late status of an earlier owner replaces that of the next one, because their generations are not compared.',
     edits: [
