@@ -60,14 +60,16 @@ export const MYSQL_ALLOWANCES: readonly Allowance[] = [
   },
 ]
 
-/** Debezium writes a BEGIN without an END for each statement outside of a transaction. */
-export function withoutOpenTransactions(topic: string, events: readonly ChangeEvent[]): readonly ChangeEvent[] {
+/**
+ * Debezium writes a BEGIN without an END for each statement outside of a transaction. Transactions of other databases, on which other tests
+ * work, are those of different times for both connectors.
+ */
+export function withRowsOnly(topic: string, events: readonly ChangeEvent[]): readonly ChangeEvent[] {
   if (topic !== '.transaction') return events
   const payloadOf = ({ value }: ChangeEvent) =>
     Reflect.get(Object(value), 'payload') as Readonly<Record<string, unknown>>
-  return events.filter((event, index) => {
-    const { status, id } = payloadOf(event)
-    const next = events[index + 1]
-    return status !== 'BEGIN' || (next !== undefined && payloadOf(next)['id'] === id)
-  })
+  const ids = new Set(
+    events.flatMap((event) => (Number(payloadOf(event)['event_count'] ?? 0) > 0 ? [payloadOf(event)['id']] : [])),
+  )
+  return events.filter((event) => ids.has(payloadOf(event)['id']))
 }

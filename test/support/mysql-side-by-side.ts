@@ -3,7 +3,7 @@ import type { Broker } from '../../src/broker/broker.ts'
 import type { WorkerClient } from '../../src/clients/worker-client.ts'
 import type { MariadbAddress } from '../env/mariadb.ts'
 import { type ChangeEvent, type EventComparison, parseEvent } from './cdc/event-comparison.ts'
-import { withoutOpenTransactions } from './mysql-cdc-allowances.ts'
+import { withRowsOnly } from './mysql-cdc-allowances.ts'
 import type { MysqlDatabase } from './mysql-database.ts'
 import { readRecords } from './topic.ts'
 import { until } from './until.ts'
@@ -100,8 +100,8 @@ export class MysqlSideBySide {
     const [ours, theirs] = [await this.#events(this.#sides[0]), await this.#events(this.#sides[1])]
     const topics = [...new Set([...ours.keys(), ...theirs.keys()])].sort()
     return topics.flatMap((topic) => {
-      const expected = withoutOpenTransactions(topic, theirs.get(topic) ?? [])
-      return differencesOf(topic, ours.get(topic) ?? [], expected, comparison)
+      const [found, expected] = [ours, theirs].map((events) => withRowsOnly(topic, events.get(topic) ?? []))
+      return differencesOf(topic, found!, expected!, comparison)
     })
   }
 

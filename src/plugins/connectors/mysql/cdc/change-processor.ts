@@ -224,8 +224,11 @@ export class ChangeProcessor {
     const parts = partsOf(statement, changes, { ...query, sql: withoutSettings(query.sql) })
     await history.store(parts.map((part) => ({ partition, offset: place, timestampMs, ...part })))
     if (!includesSchemaChanges) return
-    const table = changes.map((change) => idOf(change).name).join(',')
+    const captured = changes.filter((change) => filter.includes(idOf(change)))
+    const table = captured.map((change) => idOf(change).name).join(',')
     for (const { database, ddl, changes: own } of parts) {
+      // The history may have tables that are captured later; the topic of changes does not.
+      if (own.length > 0 && !own.some((change) => captured.includes(change))) continue
       const event = { origin: { ...origin, schema: database, table }, database, ddl, changes: own }
       records.push(writer.schemaChange(event, this.#offset()))
     }

@@ -10,6 +10,8 @@ export class TransactionTracker {
   #events = 0
   /** Undefined if the transactions before the start are not known by their ids. */
   #gtids: GtidSet | undefined
+  /** As offsets have it: each row has an offset, and a set may have many intervals. */
+  #gtidsText: string | undefined
   /** The set with the open transaction. */
   #nextGtids: GtidSet | undefined
   #timestampS: number | undefined
@@ -31,6 +33,7 @@ export class TransactionTracker {
     this.#file = start.file
     this.#restart = start.position
     this.#gtids = start.gtids === undefined ? undefined : parseGtidSet(start.gtids, isMariadb)
+    this.#gtidsText = this.#gtids?.toString()
     this.#timestampS = start.timestampS
     this.#serverId = start.serverId
   }
@@ -98,7 +101,10 @@ export class TransactionTracker {
 
   /** The open transaction, or the statement outside of one, is complete. */
   end(endPosition: number): void {
-    if (this.#nextGtids !== undefined) this.#gtids = this.#nextGtids
+    if (this.#nextGtids !== undefined) {
+      this.#gtids = this.#nextGtids
+      this.#gtidsText = this.#gtids.toString()
+    }
     this.#nextGtids = undefined
     this.#restart = endPosition
     this.#events = 0
@@ -113,7 +119,7 @@ export class TransactionTracker {
     return {
       file: this.#file,
       position: this.#restart,
-      gtids: this.#gtids === undefined ? undefined : this.#gtids.toString(),
+      gtids: this.#gtidsText,
       events: this.isOpen ? this.#events : 0,
       rows,
       timestampS: this.#timestampS,
