@@ -54,6 +54,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'src/records/record-decoder.ts': 'FAILURE_MS',
   'src/registry/metrics/meter.ts': 'SLOT_MS',
   'src/worker/herder/fenced-tasks.ts': 'FENCED_AGAIN_MS',
+  'src/worker/herder/status-writer.ts': 'RESTORE_MS',
   'src/worker/isolation/isolated-process.ts': 'SILENT_MS',
   'src/worker/isolation/java/java-plugin-host.ts': 'PROGRESS_MS',
   'src/worker/isolation/java/java-task-host.ts': 'STABLE_MS',
