@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findDebian, must, unpackDebian, withDebian } from './debian.ts'
 import type { Part } from './part.ts'
@@ -35,9 +36,12 @@ export async function startMariadb(name: string, options: readonly string[]): Pr
   const debian = await unpackDebian(PACKAGES)
   const directory = partDirectory(name)
   const data = join(directory, 'data')
+  // A server that starts deletes the temporary tables in this directory, also those of another running server.
+  const temporary = join(directory, 'tmp')
+  await mkdir(temporary, { recursive: true })
   const port = await freePort()
   const inDebian = (file: string, ...args: string[]): Command => withDebian(debian, { file, args, directory })
-  const common = ['--no-defaults', `--datadir=${data}`, '--user=root']
+  const common = ['--no-defaults', `--datadir=${data}`, `--tmpdir=${temporary}`, '--user=root']
   await must(inDebian('mariadb-install-db', ...common, '--auth-root-authentication-method=normal', '--skip-test-db'))
   const logFile = join(directory, 'output.log')
   const server = startServer(

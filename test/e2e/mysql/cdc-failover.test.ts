@@ -9,18 +9,20 @@ import { createMysqlDatabase } from '../../support/mysql-database.ts'
 const mariadb = await real('mariadb')
 
 const WAIT_S = 20
+/** Two servers are installed, which takes long on a machine that is busy with other tests. */
+const START_MS = 300_000
 
 describeOn([mariadb], 'MariadbCdcSource, when another server takes over', () => {
   let primary: Mariadb
   let replica: Mariadb
   beforeAll(async () => {
-    primary = await startMariadb(`primary-${randomUUID()}`, ['--server-id=1'])
-    replica = await startMariadb(`replica-${randomUUID()}`, [
-      ...['--server-id=2', '--log-slave-updates'],
+    const servers = [
+      startMariadb(`primary-${randomUUID()}`, ['--server-id=1']),
       // Its files have the names of those of the primary, but other positions.
-      '--binlog-checksum=NONE',
-    ])
-  })
+      startMariadb(`replica-${randomUUID()}`, ['--server-id=2', '--log-slave-updates', '--binlog-checksum=NONE']),
+    ] as const
+    ;[primary, replica] = await Promise.all(servers)
+  }, START_MS)
   afterAll(async () => {
     await replica?.stop()
     await primary?.stop()
