@@ -11,12 +11,14 @@ import { responds } from './cli.ts'
 import { until } from './until.ts'
 
 /**
- * Limit of what an attack may add to the latency of another client (p99), and of the CPU time of one turn of the main
- * thread. The default proves that nothing blocks the main thread, also on a slow machine that runs other tests: a blocked
- * thread would not respond at all, or not before the program ends the guilty task, which takes longer than this.
- * `WEIR_ATTACK_P99_MS=100` is the limit on a machine with idle cores.
+ * Limit of what an attack may add to the latency of another client (p99, which is the slowest of fewer than 100 requests). The default
+ * proves that nothing blocks the main thread, also on a slow machine that runs other tests: a blocked thread would not respond at all, or
+ * not before the program ends the guilty task, which takes longer than this. `WEIR_ATTACK_P99_MS=100` is the limit on a machine with idle
+ * cores.
  */
-const ADDED_MS_MAX = Number(process.env['WEIR_ATTACK_P99_MS'] ?? 1_000)
+const ADDED_MS_MAX = Number(process.env['WEIR_ATTACK_P99_MS'] ?? 2_500)
+/** Limit of the CPU time of one turn of the main thread. */
+const TURN_MS_MAX = Number(process.env['WEIR_ATTACK_P99_MS'] ?? 1_000)
 const REQUEST_TIMEOUT_MS = 60_000
 const PAUSE_MS = 20
 
@@ -62,7 +64,7 @@ export async function expectShortTurns({ pid, directory }: MeasuredProgram): Pro
   await until('the longest turn to be written', { everyMs: 20, timeoutMs: 120_000 }, isWritten)
   const turnMs = Number(readFileSync(file, 'utf8'))
   console.info(`longest turn: ${turnMs.toFixed(0)} ms of CPU time`)
-  expect(turnMs).toBeLessThan(ADDED_MS_MAX)
+  expect(turnMs).toBeLessThan(TURN_MS_MAX)
   // A value close to 0 would mean that nothing was measured.
   expect(turnMs).toBeGreaterThan(0.1)
 }
