@@ -74,7 +74,9 @@ describeOn([kubernetes], 'the status of a Connector', () => {
       }
     }
     const watching = watch()
-    for (let edit = 0; edit < EDITS; edit++) {
+    // A busy machine observes less of each edit.
+    const isSeen = () => observations > EDITS / 10
+    for (let edit = 0; edit < EDITS || (!isSeen() && edit < 4 * EDITS); edit++) {
       const random = randomAt(SEED, edit)
       proxy.behave(FAULTS[random.below(FAULTS.length)]!)
       await declare(NAMES[random.below(NAMES.length)]!, edit + 2)
@@ -85,7 +87,7 @@ describeOn([kubernetes], 'the status of a Connector', () => {
     isOver = true
     await watching
     expect(untrue).toEqual([])
-    expect(observations).toBeGreaterThan(EDITS / 10)
+    expect(isSeen()).toBe(true)
     for (const name of NAMES) {
       expect((await connectors.get(name)).config['rate']).toBe((await read(name)).spec.config['rate'])
     }
