@@ -40,21 +40,23 @@ describeOn([kafka, java, debezium, mariadb], 'MariadbCdcSource', () => {
     const name = `moved_${randomUUID().slice(0, 8)}`
     const config = mariadbConnector({ bootstrap, mariadb: mariadb.address, database }, { prefix: name, serverId: 7100 })
     const topic = `${name}.${database.name}.t`
+    /** Undefined while nobody has written it, such as for a moment after the creation. */
+    const statusOf = (client: WorkerClient) => client.status(name).catch(() => undefined)
     const untilCount = (client: WorkerClient, count: number) =>
       until(`${count} records of ${topic}`, WAIT, async () => {
-        const failed = (await client.status(name).catch(() => undefined))?.tasks.find(({ state }) => state === 'FAILED')
+        const failed = (await statusOf(client))?.tasks.find(({ state }) => state === 'FAILED')
         if (failed !== undefined) throw new Error(failed.trace)
         if ((await broker.topics.describe(topic)) === undefined) return false
         return (await broker.topics.offsets(topic, 'latest'))[0]!.offset >= count
       })
     const stop = async (client: WorkerClient) => {
       await client.stop(name)
-      await until(`${name} to stop`, WAIT, async () => (await client.status(name)).tasks.length === 0)
+      await until(`${name} to stop`, WAIT, async () => (await statusOf(client))?.tasks.length === 0)
       return client.offsets(name)
     }
     /** Starts the connector of a worker at the offsets of another one. */
     const startAt = async (client: WorkerClient, offsets: Awaited<ReturnType<WorkerClient['offsets']>>) => {
-      if ((await client.status(name).catch(() => undefined)) === undefined) {
+      if ((await statusOf(client)) === undefined) {
         await client.create(name, config, 'STOPPED')
       }
       await stop(client)
