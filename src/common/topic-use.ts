@@ -61,7 +61,7 @@ function topicsOf(config: ConnectorConfig, isSink: boolean): readonly string[] {
 function subjectsOf(own: ConnectorConfig, defaults: ConnectorConfig, topic: string): readonly string[] {
   return ['key', 'value'].flatMap((side) => {
     const prefix = `${side}.converter`
-    // A default converter has the settings of the worker only.
+    // Where a connector names no converter, the worker's is used, with the settings of the worker: those of the connector do not count.
     const config = own[prefix] === undefined ? defaults : own
     if (!USES_REGISTRY.test(config[prefix] ?? '')) return []
     const strategy = config[`${prefix}.${side}.subject.name.strategy`] ?? 'TopicNameStrategy'

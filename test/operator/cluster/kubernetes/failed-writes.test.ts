@@ -91,7 +91,7 @@ describe('a resource of which a write failed', () => {
     expect(changes).toEqual([{ key: KEY, type }])
   })
 
-  it('is not written after another change, until it is read again', async () => {
+  it('is not written while the object has changed since it was read, and is written once it was read again', async () => {
     const message = 'Operation cannot be fulfilled on subjects.weir.dev "uid": the object has been modified'
     const writing = cluster.writeStatus(KEY, INITIAL_STATUS)
     json((await script.next()).response, { reason: 'Conflict', message }, 409)

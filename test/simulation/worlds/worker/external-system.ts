@@ -3,7 +3,7 @@ import type { SimulatedProcess } from '../../simulated-process.ts'
 import type { Simulation } from '../../simulation.ts'
 import { Violation } from '../../world.ts'
 
-/** One run of a task, from its start to its end. A source that fails is started again in the same run. */
+/** One assignment of a task to a process, from its start to its end. A source that fails and is started again by that process is the same run. */
 export type TaskRun = {
   readonly connector: string
   readonly task: number

@@ -1,9 +1,10 @@
 import { field } from '../../../../../sdk/index.ts'
 import { parseHosts } from '../../../cdc/config/connection-texts.ts'
+import { addressKeys, CONNECTION_GROUP, initialStatementsKey } from '../../../cdc/config/database-keys.ts'
 import type { ConnectionKeyNames } from '../../../jdbc/database-error.ts'
 import type { MysqlSslMode, MysqlUrl } from '../../connection-url.ts'
 
-const group = 'Connection'
+const group = CONNECTION_GROUP
 const PORT = 3306
 
 /** Modes of MySQL's connector and of MariaDB's, with the same meaning. */
@@ -32,16 +33,7 @@ const MODES: Readonly<Record<(typeof SSL_MODES)[number], MysqlSslMode>> = {
 
 /** Keys of the connection, as those of Debezium. */
 export const mysqlDatabaseKeys = {
-  'database.hostname': field.text({
-    doc: 'Host of the database server. Several hosts, separated by commas and each with its port if it differs, are tried in order.',
-    importance: 'HIGH',
-    nonEmpty: true,
-    reaches: 'url',
-    group,
-  }),
-  'database.port': field
-    .int({ doc: 'Port of the database server.', importance: 'HIGH', min: 1, max: 65_535, group })
-    .default(PORT),
+  ...addressKeys(PORT),
   'database.user': field.text({
     doc: 'Account to connect as. It needs SELECT, RELOAD, SHOW DATABASES, REPLICATION SLAVE and REPLICATION CLIENT (MariaDB: BINLOG MONITOR).',
     importance: 'HIGH',
@@ -86,15 +78,7 @@ export const mysqlDatabaseKeys = {
       group,
     })
     .default(false),
-  'database.initial.statements': field
-    .text({
-      doc:
-        'SQL statements, separated by semicolons, that are executed on each connection for queries, but not on the one for changes. ' +
-        'Two semicolons are one character.',
-      importance: 'LOW',
-      group,
-    })
-    .default(''),
+  ...initialStatementsKey,
   'connect.timeout.ms': field
     .int({ doc: 'Timeout of a connection attempt, in ms.', importance: 'MEDIUM', min: 1, group })
     .default(30_000),

@@ -1,6 +1,6 @@
 import { INT32, INT64, OPTIONAL_INT64, OPTIONAL_STRING, type Schema, STRING } from '../../../../../sdk/index.ts'
 import type { ChangeOrigin } from '../../../cdc/events/event-dialect.ts'
-import { SNAPSHOT_MARKER } from '../../../cdc/events/event-time.ts'
+import { SOURCE_FIELDS } from '../../../cdc/events/source-fields.ts'
 
 export type MysqlFlavor = 'mysql' | 'mariadb'
 
@@ -10,15 +10,7 @@ export function sourceSchema(flavor: MysqlFlavor): Schema {
     name: `io.debezium.connector.${flavor}.Source`,
     version: 1,
     fields: [
-      { name: 'version', schema: STRING },
-      { name: 'connector', schema: STRING },
-      { name: 'name', schema: STRING },
-      { name: 'ts_ms', schema: INT64 },
-      { name: 'snapshot', schema: SNAPSHOT_MARKER },
-      { name: 'db', schema: STRING },
-      { name: 'sequence', schema: OPTIONAL_STRING },
-      { name: 'ts_us', schema: OPTIONAL_INT64 },
-      { name: 'ts_ns', schema: OPTIONAL_INT64 },
+      ...SOURCE_FIELDS,
       { name: 'table', schema: OPTIONAL_STRING },
       { name: 'server_id', schema: INT64 },
       { name: 'gtid', schema: OPTIONAL_STRING },

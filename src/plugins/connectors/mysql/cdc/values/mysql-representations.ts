@@ -76,7 +76,7 @@ const SHAPES = new Set(
   'GEOMETRY LINESTRING POLYGON MULTIPOINT MULTILINESTRING MULTIPOLYGON GEOMETRYCOLLECTION GEOMCOLLECTION'.split(' '),
 )
 
-/** Debezium's `long` overflows above the middle of the range. */
+/** With `bigint.unsigned.handling.mode=long`, values above 2^63 - 1 become negative, as in Debezium. */
 function unsignedBigint({ unsignedBigints }: MysqlValueSettings): ValueType {
   if (unsignedBigints === 'precise') return preciseDecimal(20, 0)
   return { schema: LONG.schema, decode: (text) => LONG.decode(String(BigInt.asIntN(64, BigInt(text)))) }
@@ -106,7 +106,7 @@ function yearOf(year: number, { adjustsYears }: MysqlValueSettings): number {
   return year < 70 ? 2000 + year : 1900 + year
 }
 
-/** A date with a month or a day of zero is no date. */
+/** MySQL can store dates whose month or day is 0, which no calendar has. */
 const NO_DATE = /^\d{4}-(?:00-\d\d|\d\d-00)/
 
 function partial(type: ValueType, settings: MysqlValueSettings): ValueType {

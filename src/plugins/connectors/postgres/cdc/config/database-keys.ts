@@ -1,23 +1,15 @@
 import { field } from '../../../../../sdk/index.ts'
 import { parseHosts } from '../../../cdc/config/connection-texts.ts'
+import { addressKeys, CONNECTION_GROUP, initialStatementsKey } from '../../../cdc/config/database-keys.ts'
 import type { ConnectionKeyNames } from '../../../jdbc/database-error.ts'
 import { type ConnectionUrl, SSL_MODES, type SslMode } from '../../connection-url.ts'
 
-const group = 'Connection'
+const group = CONNECTION_GROUP
 const PORT = 5432
 
 /** Keys of the connection, as those of Debezium. */
 export const databaseKeys = {
-  'database.hostname': field.text({
-    doc: 'Host of the database server. Several hosts, separated by commas and each with its port if it differs, are tried in order.',
-    importance: 'HIGH',
-    nonEmpty: true,
-    reaches: 'url',
-    group,
-  }),
-  'database.port': field
-    .int({ doc: 'Port of the database server.', importance: 'HIGH', min: 1, max: 65_535, group })
-    .default(PORT),
+  ...addressKeys(PORT),
   'database.user': field.text({
     doc: 'Role to connect as. It needs LOGIN and REPLICATION.',
     importance: 'HIGH',
@@ -47,15 +39,7 @@ export const databaseKeys = {
   'database.sslrootcert': field
     .path({ doc: 'PEM file with the certificates that the server is verified against.', importance: 'MEDIUM', group })
     .optional(),
-  'database.initial.statements': field
-    .text({
-      doc:
-        'SQL statements, separated by semicolons, that are executed on each connection for queries, but not on the one for ' +
-        'changes. Two semicolons are one character.',
-      importance: 'LOW',
-      group,
-    })
-    .default(''),
+  ...initialStatementsKey,
   'connection.validation.timeout.ms': field
     .long({ doc: 'Timeout of a connection attempt, in ms.', importance: 'LOW', min: 1, group })
     .default(60_000),

@@ -1,6 +1,6 @@
-import { INT64, int64, OPTIONAL_INT64, OPTIONAL_STRING, type Schema, STRING } from '../../../../../sdk/index.ts'
+import { int64, OPTIONAL_INT64, type Schema, STRING } from '../../../../../sdk/index.ts'
 import type { ChangeOrigin } from '../../../cdc/events/event-dialect.ts'
-import { SNAPSHOT_MARKER } from '../../../cdc/events/event-time.ts'
+import { SOURCE_FIELDS } from '../../../cdc/events/source-fields.ts'
 import type { Lsn } from '../changes/change.ts'
 
 export const SOURCE_SCHEMA: Schema = {
@@ -8,15 +8,7 @@ export const SOURCE_SCHEMA: Schema = {
   name: 'io.debezium.connector.postgresql.Source',
   version: 1,
   fields: [
-    { name: 'version', schema: STRING },
-    { name: 'connector', schema: STRING },
-    { name: 'name', schema: STRING },
-    { name: 'ts_ms', schema: INT64 },
-    { name: 'snapshot', schema: SNAPSHOT_MARKER },
-    { name: 'db', schema: STRING },
-    { name: 'sequence', schema: OPTIONAL_STRING },
-    { name: 'ts_us', schema: OPTIONAL_INT64 },
-    { name: 'ts_ns', schema: OPTIONAL_INT64 },
+    ...SOURCE_FIELDS,
     { name: 'schema', schema: STRING },
     { name: 'table', schema: STRING },
     { name: 'txId', schema: OPTIONAL_INT64 },
