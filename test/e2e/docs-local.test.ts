@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { expect, onTestFinished } from 'vitest'
+import { afterAll, expect, onTestFinished } from 'vitest'
+import { type Kafka, startKafka } from '../env/kafka.ts'
 import { startPostgres } from '../env/postgres.ts'
 import { itOn, real } from '../env/real.ts'
 import { partDirectory } from '../env/workspace.ts'
@@ -11,12 +12,17 @@ const TIMEOUT_MS = 400_000
 /** The servers that npm provides have no `psql`. */
 const PSQL = join(import.meta.dirname, '../support/psql.ts')
 
-const kafka = await real('kafka')
+const kafkaJars = await real('kafka')
 const postgres = await real('postgres')
+
+/** Not that of other tests: the connectors of pages write to topics such as `orders`. */
+let kafka: Promise<Kafka> | undefined
+
+afterAll(async () => (await kafka)?.stop())
 
 for (const page of DOC_PAGES.local.pages) {
   itOn(
-    [...(hasNeed(page, 'kafka') ? [kafka] : []), ...(hasNeed(page, 'postgres') ? [postgres] : [])],
+    [...(hasNeed(page, 'kafka') ? [kafkaJars] : []), ...(hasNeed(page, 'postgres') ? [postgres] : [])],
     `${page}: every command runs and prints the shown output`,
     () => follow(page),
     TIMEOUT_MS,
@@ -30,7 +36,7 @@ function hasNeed(page: string, need: string): boolean {
 /** Executes a page from top to bottom, as a reader in a checkout would. */
 async function follow(page: string): Promise<void> {
   const { env, replacements } = hasNeed(page, 'postgres') ? await startDocPostgres() : NO_POSTGRES
-  const shell = await createDocShell(page, env, { ...namesOnKafka(), ...replacements })
+  const shell = await createDocShell(page, env, { ...(hasNeed(page, 'kafka') ? await kafkaOf() : {}), ...replacements })
   onTestFinished(() => shell.kill())
   let printed: string | undefined
   for (const block of docBlocks(page)) {
@@ -71,11 +77,10 @@ async function startDocPostgres() {
   }
 }
 
-/** The Kafka of the tests in place of the pages', and names of topics and groups that no other test uses. */
-function namesOnKafka(): Readonly<Record<string, string>> {
-  if (!('address' in kafka)) return {}
-  const id = `docs-${process.pid}`
-  return { 'kafka:9092': kafka.address.bootstrap, _schemas: `_schemas-${id}`, 'connect-cluster': `connect-${id}` }
+/** A Kafka in place of the pages'. */
+async function kafkaOf() {
+  kafka ??= startKafka()
+  return { 'kafka:9092': (await kafka).bootstrap }
 }
 
 /** The shown text; `…` stands for anything within a line. */

@@ -179,12 +179,13 @@ describeOn([tools, image, helm, kafkaJars], 'the chart and the image on a node',
     expect(code, `${stdout}${stderr}${code === 0 ? '' : logs()}`).toBe(0)
   }
 
-  /** The last words of every container. */
+  /** The last words of every container and of the node. */
   function logs(): string {
     const files = globSync('*/*/*.log', { cwd: cluster.podLogs })
-    return files
+    const containers = files
       .map((name) => `\n${name}\n${readFileSync(join(cluster.podLogs, name), 'utf8').split('\n').slice(-8).join('\n')}`)
       .join('')
+    return `${containers}\n${cluster.nodeLogs()}`
   }
 
   async function valuesOf(tag: string): Promise<string> {

@@ -27,6 +27,8 @@ export type NodeCluster = Pick<Network, 'offer' | 'reach'> &
     plugIn(): void
     /** Directory with the output of its containers: `<namespace>_<pod>_<uid>/<container>/<n>.log`. */
     readonly podLogs: string
+    /** The end of the logs of its processes. */
+    nodeLogs(): string
     stop(): Promise<void>
   }
 
@@ -42,8 +44,9 @@ export async function startNodeCluster(tools: NodeToolsAddress): Promise<NodeClu
     const args = ['--address', file('c.sock'), '--namespace', 'k8s.io', 'images', 'import', archive]
     await must(withDebian(tools.debian, { file: 'ctr', args, directory }))
   }
+  const nodeLogs = () => machine.logFiles.map(tail).join('\n')
   const stop = async () => {
-    await machine.server.kill()
+    await machine.kill()
     await stopControlPlane()
     await network.stop()
     removeDirectory(directory)
@@ -60,7 +63,7 @@ export async function startNodeCluster(tools: NodeToolsAddress): Promise<NodeClu
       await importImage(await writeBinaryImage(join(directory, reference.replaceAll(/\W/g, '-')), reference, binary))
     await bringUp(api)
   } catch (error) {
-    const logs = machine.logFiles.map(tail).join('\n')
+    const logs = nodeLogs()
     await stop()
     throw new Error(`the node did not start. The end of its logs:\n${logs}`, { cause: error })
   }
@@ -70,7 +73,8 @@ export async function startNodeCluster(tools: NodeToolsAddress): Promise<NodeClu
     reach: network.reach,
     importImage,
     podLogs: file('pod-logs'),
-    unplug: () => machine.server.kill(),
+    nodeLogs,
+    unplug: () => machine.kill(),
     plugIn() {
       machine = plugIn()
     },

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { until } from '../support/until.ts'
 import { withDebian } from './debian.ts'
 import type { NodeToolsAddress } from './node-tools.ts'
 import { type Server, startServer } from './process.ts'
@@ -12,15 +13,18 @@ export const NODE_NAME = 'node0'
 export const NODE_IP = '10.200.0.1'
 export const DNS_IP = '10.96.0.10'
 export const PAUSE_IMAGE = 'weir.test/pause:1'
+const END = { everyMs: 20, timeoutMs: 120_000 }
 const POD_NETWORK = '10.201.0.0/24'
 const CONTROL_GROUPS = '/sys/fs/cgroup'
 /** Name of a control group: the folder of the workspace, and the folder of the machine in it. */
 const GROUP = /^(weir-env-\w+)-(node-\d+)$/
 
-/** A machine of the cluster: containerd, kubelet and kube-proxy. SIGKILL simulates a power failure. */
+/** A machine of the cluster: containerd, kubelet and kube-proxy. */
 export type Machine = {
   readonly server: Server
   readonly logFiles: readonly string[]
+  /** Kills all its processes at once, as a power failure does, and waits until none is left. */
+  kill(): Promise<void>
 }
 
 export type MachineOptions = {
@@ -59,7 +63,21 @@ export function startMachine({ tools, directory, kubeconfig, networkPid }: Machi
   const unshared = withDebian(tools.debian, inside, ['--pid', '--fork', '--kill-child', '--mount-proc'])
   const args = ['--target', String(networkPid), '--net', unshared.file, ...unshared.args]
   const server = startServer({ ...unshared, file: 'nsenter', args }, file('kubelet.log'))
-  return { server, logFiles: ['containerd.log', 'kube-proxy.log', 'kubelet.log'].map(file) }
+  return {
+    server,
+    logFiles: ['containerd.log', 'kube-proxy.log', 'kubelet.log'].map(file),
+    async kill() {
+      if (server.hasExited()) return
+      // `unshare` ends with process 1, which the kernel ends after all others of its namespace. If `unshare` were killed
+      // instead, a machine that starts next could find ports and files in use.
+      for (const pid of childrenOf(server)) process.kill(pid, 'SIGKILL')
+      await until('the end of the machine', END, () => server.hasExited())
+    },
+  }
+}
+
+function childrenOf({ pid }: Server): readonly number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
 }
 
 /** Removes the control groups of machines whose directory no longer exists. A machine that was killed leaves them. */
