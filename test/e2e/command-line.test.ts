@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { packageVersion } from '../../src/common/package-version.ts'
 import { run } from '../env/process.ts'
@@ -23,11 +24,14 @@ describe('the command line', () => {
     expect(output.stdout + output.stderr).toMatch(text)
   })
 
-  it('prints a script of completion that bash accepts', async () => {
-    const { stdout, code } = await runWeir('.', 'completion', 'bash')
-    expect(code).toBe(0)
-    const checked = await run({ file: 'bash', args: ['-c', `${stdout}\ncomplete -p weir`], directory: '.' })
-    expect(checked).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('weir') })
+  it('says what completion in bash needs, where it is missing', async () => {
+    const { stdout } = await runWeir('.', 'completion', 'bash')
+    const script = `source <(cat); complete -p weir`
+    const answer = spawnSync('bash', ['--norc', '-c', script], { input: stdout, encoding: 'utf8' })
+    expect(answer).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^weir: completion in bash needs the package bash-completion/),
+    })
   })
 
   it('says which Node.js it needs on an older one', async () => {

@@ -23,6 +23,7 @@ import { pythonClientsPart } from './python-clients.ts'
 import { pythonPart } from './python-packages.ts'
 import { reportSchemasPart } from './report-schemas.ts'
 import { sandboxPart } from './sandbox.ts'
+import { shellsPart } from './shells.ts'
 
 const kafka = kafkaPart('kafka', '4.3.1', 'KAFKA_BOOTSTRAP')
 
@@ -42,6 +43,7 @@ export const parts = {
   postgres: postgresPart('postgres'),
   postgres18: postgres18Part('postgres18'),
   mariadb: mariadbPart('mariadb'),
+  shells: shellsPart('shells'),
   chromium: chromiumPart('chromium'),
   kubernetes: kubernetesPart('kubernetes'),
   prometheus: prometheusPart('prometheus'),

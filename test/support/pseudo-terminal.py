@@ -1,7 +1,7 @@
 """Runs a command on a pseudo-terminal: pseudo-terminal.py COLUMNS ROWS COMMAND...
 
-Copies what it prints to standard output. A line "COLUMNS ROWS" on standard input changes the size of the terminal; the end of
-standard input sends Ctrl-C.
+Copies what it prints to standard output. A line "size COLUMNS ROWS" on standard input changes the size of the terminal, a line
+"keys HEX" types these bytes, and the end of standard input sends Ctrl-C.
 """
 
 import fcntl
@@ -44,7 +44,10 @@ while True:
             inputs.remove(sys.stdin.fileno())
             os.write(terminal, b"\x03")
         *lines, pending = (pending + received).split(b"\n")
-        for line in lines:
-            resize(terminal, *line.split())
+        for verb, *values in map(bytes.split, lines):
+            if verb == b"size":
+                resize(terminal, *values)
+            else:
+                os.write(terminal, bytes.fromhex(values[0].decode()))
 _, status = os.waitpid(child, 0)
 sys.exit(os.waitstatus_to_exitcode(status))

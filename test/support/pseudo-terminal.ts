@@ -15,6 +15,8 @@ export type PseudoTerminal = {
   /** What was scrolled out at the top. */
   scrollback(): Promise<readonly string[]>
   resize(size: Size): void
+  /** Types text, as a person does. */
+  type(text: string): void
   /** Sends Ctrl-C and returns the exit code. */
   interrupt(): Promise<number | null>
   /** All that was printed, with its control sequences. */
@@ -57,8 +59,9 @@ export function openPseudoTerminal(
     scrollback: () => lines(0, screen.buffer.active.baseY),
     resize({ columns, rows }) {
       screen.resize(columns, rows)
-      child.stdin.write(`${columns} ${rows}\n`)
+      child.stdin.write(`size ${columns} ${rows}\n`)
     },
+    type: (text) => void child.stdin.write(`keys ${Buffer.from(text).toString('hex')}\n`),
     async interrupt() {
       child.stdin.end()
       const [code] = (await exited) as [number | null]
