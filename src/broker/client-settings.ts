@@ -103,6 +103,7 @@ export const CONNECTION_SETTINGS = {
   'sasl.oauthbearer.scope': of(text().optional(), 'is the scope of the requested tokens'),
   // Not in Kafka: instead of sasl.jaas.config.
   'sasl.password': of(verbatim().optional(), 'is the password of the login'),
+  'sasl.password.location': of(text().optional(), 'names the file with that password, which is read for each login'),
   'sasl.username': of(text().optional(), 'is the user of the login'),
   'sasl.oauthbearer.token.endpoint.url': of(text().optional(), 'is where OAUTHBEARER gets its tokens'),
   'security.protocol': of(text().optional(), 'selects TLS and login'),

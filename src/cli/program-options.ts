@@ -45,6 +45,15 @@ export function settingsOfProgram(program: 'registry' | 'worker', settings: read
 
 /** The settings file and the data directory, which connectors of the program's worker must not access. */
 export function protectedFiles({ config }: SettingFlags, broker: BrokerAddress | undefined): readonly string[] {
-  const data = broker?.kind === 'embedded' ? [broker.directory] : []
-  return config === undefined ? data : [config, ...data]
+  const own = brokerFiles(broker)
+  return config === undefined ? own : [config, ...own]
+}
+
+/** The data directory of an embedded broker, or the files that the settings of Kafka's clients name. */
+export function brokerFiles(broker: BrokerAddress | undefined): readonly string[] {
+  if (broker?.kind === 'embedded') return [broker.directory]
+  if (broker?.kind !== 'kafka') return []
+  return Object.entries(broker.config).flatMap(([key, path]) =>
+    key.endsWith('.location') && path !== '' ? [path] : [],
+  )
 }

@@ -20,7 +20,7 @@ import { type RegistrySettings, registrySettings } from '../registry/settings.ts
 import { startWorker, type WorkerDependencies } from '../worker/main.ts'
 import { workerSettings } from '../worker/settings.ts'
 import { UsageError } from './command.ts'
-import { STACK_GROUP_ID } from './program-options.ts'
+import { brokerFiles, STACK_GROUP_ID } from './program-options.ts'
 
 export type StackOptions = {
   readonly cluster: ClusterAddress
@@ -88,7 +88,7 @@ export function startStack(options: StackOptions): Promise<Stack> {
         ...parts,
         isWarm: true,
         ...(ownRegistry && { ownTopics: topicsOfRegistry(ownRegistry) }),
-        ownFiles: log?.kind === 'embedded' ? [log.directory] : [],
+        ownFiles: brokerFiles(log),
         onChange: (connector) => publish({ worker: DEFAULT_RUNTIME, connector }),
       }),
     )

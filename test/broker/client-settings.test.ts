@@ -29,8 +29,10 @@ it.each(CLIENT_KINDS)('every setting of Kafka’s %s has a treatment', (kind) =>
 it.each(CLIENT_KINDS)('every setting that is declared for the %s exists in Kafka', (kind) => {
   // Of clients before 4.0, whose configurations are still in use.
   const older = ['auto.include.jmx.reporter', 'sasl.password', 'sasl.username']
+  const own = ['sasl.password.location']
   const exists = (key: string) =>
     older.includes(key) ||
+    own.includes(key) ||
     RECORDED[kind].some((one) => (key.endsWith('*') ? one.startsWith(key.slice(0, -1)) : one === key))
   const declared = [CONNECTION_SETTINGS, OWN_SETTINGS[kind], INEFFECTIVE_SETTINGS, REJECTED_SETTINGS].flatMap(
     (settings) =>

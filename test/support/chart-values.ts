@@ -134,6 +134,14 @@ export const VALID_VALUES: Readonly<Record<string, object>> = {
   'embedded runtimes behind network policies': { ...KAFKA, networkPolicy: { enabled: true } },
   'separate runtimes': { ...KAFKA, runtimes: 'Separate' },
   'separate runtimes that log in to Kafka': { ...LOGGED_IN, runtimes: 'Separate' },
+  'a Kafka and a user of Strimzi': {
+    kafka: { kafkaRef: { name: 'estate', namespace: 'shop', listener: 'tls' }, userRef: { name: 'weir' } },
+    runtimes: 'Separate',
+    networkPolicy: { enabled: true },
+  },
+  'embedded runtimes with a Kafka of Strimzi': {
+    kafka: { kafkaRef: { name: 'estate' }, userRef: { name: 'weir', namespace: 'shop', secretName: 'strimzi-weir' } },
+  },
   'workers for a registry that is there': {
     ...KAFKA,
     runtimes: 'Separate',
@@ -213,6 +221,8 @@ export const INVALID_VALUES: readonly (readonly [object, RegExp])[] = [
   [{ kafka: { embedded: { enabled: true } }, operator: { replicas: 2 } }, /needs operator.replicas=1/],
   [{ kafka: { bootstrapServers: 'k:9092', embedded: { enabled: true } } }, /set only one of them/],
   [{ kafka: { bootstrapServers: 'k:9092', sasl: { mechanism: 'PLAIN' } } }, /needs kafka.sasl.secretName/],
+  [{ kafka: { bootstrapServers: 'k:9092', kafkaRef: { name: 'estate' } } }, /excludes kafka.bootstrapServers/],
+  [{ kafka: { bootstrapServers: 'k:9092', userRef: { name: 'weir' } } }, /needs kafka.kafkaRef/],
   [{ ...KAFKA, webhook: { certificates: 'Secret' } }, /needs webhook.secretName/],
   [{ ...KAFKA, runtimes: 'Separate', worker: { autoscaling: { kind: 'KEDA' } } }, /needs worker.autoscaling.lag/],
   [

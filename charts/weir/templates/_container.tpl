@@ -53,7 +53,9 @@
 - --data=/data
 - --data-fsync={{ .kafka.embedded.fsync }}
 {{- else }}
-- {{ printf "--bootstrap=%s" .kafka.bootstrapServers | quote }}
+{{- with .kafka.bootstrapServers }}
+- {{ printf "--bootstrap=%s" . | quote }}
+{{- end }}
 {{- range $key, $value := include "weir.kafkaSettings" $root | fromYaml }}
 - {{ printf "--set=%s=%s" $key $value | quote }}
 {{- end }}
@@ -66,6 +68,9 @@
 {{- end }}
 {{- end }}
 {{- end -}}
+{{- with include "weir.kafkaReference" . }}
+{{ . }}
+{{- end }}
 {{- end -}}
 
 {{/* Environment of a program, as a YAML list. Takes (root, program). */}}

@@ -4,6 +4,23 @@
 {{- if and (not $root.Values.kafka.embedded.enabled) (or (eq $root.Values.runtimes "Embedded") (ne (index . 1) "operator")) -}}true{{- end -}}
 {{- end -}}
 
+{{/* Options that name Strimzi's resources, as a YAML list; empty if brokers are named. Takes (root, program). */}}
+{{- define "weir.kafkaReference" -}}
+{{- $root := index . 0 -}}
+{{- with $root.Values.kafka -}}
+{{- if and .kafkaRef.name (include "weir.usesKafka" $) -}}
+{{- $namespace := default $root.Release.Namespace .kafkaRef.namespace -}}
+- --kafka-ref={{ $namespace }}/{{ .kafkaRef.name }}
+{{- with .userRef.name }}
+- --kafka-user-ref={{ default $namespace $root.Values.kafka.userRef.namespace }}/{{ . }}
+{{- end }}
+{{- with .kafkaRef.listener }}
+- --kafka-listener={{ . }}
+{{- end }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Settings of the Kafka clients without secrets, as a YAML map. */}}
 {{- define "weir.kafkaSettings" -}}
 {{- $settings := dict -}}

@@ -20,7 +20,7 @@ metadata:
     {{- end }}
 spec:
   serviceAccountName: {{ include "weir.fullname" $root }}-{{ $program }}
-  automountServiceAccountToken: {{ or (eq $program "operator") (and (eq $program "worker") (gt (len $root.Values.worker.secretNamespaces) 0)) }}
+  automountServiceAccountToken: {{ or (eq $program "operator") (and (eq $program "worker") (gt (len $root.Values.worker.secretNamespaces) 0)) (ne "" (include "weir.kafkaReference" .)) }}
   enableServiceLinks: false
   terminationGracePeriodSeconds: 30
   securityContext:

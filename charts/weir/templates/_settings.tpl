@@ -31,7 +31,7 @@ audit.log.file: stdout
 {{- if eq .Values.runtimes "Separate" -}}
 {{- $settings = include "weir.restSettings" (list . "registry" "") | fromYaml -}}
 {{- $_ := set $settings "inter.instance.protocol" (include "weir.scheme" (list . "registry")) -}}
-{{- $_ := set $settings "brokerstore.bootstrap.servers" .Values.kafka.bootstrapServers -}}
+{{- with .Values.kafka.bootstrapServers -}}{{- $_ := set $settings "brokerstore.bootstrap.servers" . -}}{{- end -}}
 {{- range $key, $value := include "weir.kafkaSettings" . | fromYaml -}}{{- $_ := set $settings (printf "brokerstore.%s" $key) $value -}}{{- end -}}
 {{- end -}}
 {{- merge (deepCopy .Values.registry.properties) $settings | toYaml -}}
@@ -43,7 +43,7 @@ audit.log.file: stdout
 {{- $settings := dict "listeners" "http://0.0.0.0:8083" -}}
 {{- if eq .Values.runtimes "Separate" -}}
 {{- $settings = include "weir.restSettings" (list . "worker" "listeners.https.") | fromYaml -}}
-{{- $_ := set $settings "bootstrap.servers" .Values.kafka.bootstrapServers -}}
+{{- with .Values.kafka.bootstrapServers -}}{{- $_ := set $settings "bootstrap.servers" . -}}{{- end -}}
 {{- $settings = merge $settings (include "weir.kafkaSettings" . | fromYaml) -}}
 {{- if .Values.registry.enabled -}}
 {{- $_ := set $settings "key.converter" "StringConverter" -}}

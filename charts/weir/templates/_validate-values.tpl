@@ -2,7 +2,7 @@
 {{- define "weir.check" -}}
 {{- with .Values -}}
 {{- if eq .runtimes "Embedded" -}}
-{{- if not (or .kafka.bootstrapServers .kafka.embedded.enabled) -}}{{- fail "kafka.bootstrapServers is empty: set it to the brokers (HOST:PORT,…), or set kafka.embedded.enabled=true to try Weir without Kafka" -}}{{- end -}}
+{{- if not (or .kafka.bootstrapServers .kafka.kafkaRef.name .kafka.embedded.enabled) -}}{{- fail "kafka.bootstrapServers is empty: set it to the brokers (HOST:PORT,…), or set kafka.embedded.enabled=true to try Weir without Kafka" -}}{{- end -}}
 {{- if not (and .registry.enabled .worker.enabled) -}}{{- fail "runtimes=Embedded always runs both a registry and a worker: to set registry.enabled=false or worker.enabled=false, set runtimes=Separate" -}}{{- end -}}
 {{- if or .registry.tls.secretName .registry.users.secretName .worker.tls.secretName .worker.users.secretName -}}{{- fail "embedded runtimes support neither TLS nor authentication: registry.tls, registry.users, worker.tls and worker.users need runtimes=Separate" -}}{{- end -}}
 {{- range $runtime := list "registry" "worker" -}}
@@ -11,9 +11,12 @@
 {{- end -}}
 {{- else -}}
 {{- if .kafka.embedded.enabled -}}{{- fail "only embedded runtimes can use the embedded broker: kafka.embedded.enabled=true needs runtimes=Embedded" -}}{{- end -}}
-{{- if and (or .registry.enabled .worker.enabled) (not .kafka.bootstrapServers) -}}{{- fail "kafka.bootstrapServers is empty: set it to the brokers (HOST:PORT,…)" -}}{{- end -}}
+{{- if and (or .registry.enabled .worker.enabled) (not (or .kafka.bootstrapServers .kafka.kafkaRef.name)) -}}{{- fail "kafka.bootstrapServers is empty: set it to the brokers (HOST:PORT,…)" -}}{{- end -}}
 {{- end -}}
 {{- if and .kafka.embedded.enabled .kafka.bootstrapServers -}}{{- fail "kafka.bootstrapServers and kafka.embedded.enabled=true exclude each other: set only one of them" -}}{{- end -}}
+{{- if and .kafka.kafkaRef.name (or .kafka.bootstrapServers .kafka.embedded.enabled .kafka.tls.enabled .kafka.sasl.mechanism) -}}{{- fail "kafka.kafkaRef names a Kafka with its addresses and certificates, so it excludes kafka.bootstrapServers, kafka.embedded, kafka.tls and kafka.sasl" -}}{{- end -}}
+{{- if and .kafka.userRef.name (not .kafka.kafkaRef.name) -}}{{- fail "kafka.userRef needs kafka.kafkaRef, the Kafka of that user" -}}{{- end -}}
+{{- if and .kafka.kafkaRef.name (eq .worker.autoscaling.kind "KEDA") -}}{{- fail "worker.autoscaling.kind=KEDA needs kafka.bootstrapServers: KEDA cannot read kafka.kafkaRef" -}}{{- end -}}
 {{- if and .kafka.embedded.enabled (ne (int .operator.replicas) 1) -}}{{- fail "the embedded broker runs in a single process: kafka.embedded.enabled=true needs operator.replicas=1" -}}{{- end -}}
 {{- if and .operator.allowInlineSecrets (not .operator.watchSecrets) -}}{{- fail "operator.allowInlineSecrets=true needs operator.watchSecrets=true, which permits the operator to read Secrets" -}}{{- end -}}
 {{- if and .kafka.sasl.mechanism (not .kafka.sasl.secretName) -}}{{- fail "kafka.sasl.mechanism needs kafka.sasl.secretName, the Secret with the user name and password" -}}{{- end -}}

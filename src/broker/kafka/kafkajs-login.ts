@@ -15,7 +15,8 @@ export type SaslOptions =
   | {
       readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'
       readonly username: string
-      readonly password: string
+      /** A function is called for each login: the password may have been changed. */
+      readonly password: string | (() => string)
     }
   | { readonly mechanism: 'oauthbearer'; readonly oauthBearerProvider: () => Promise<OauthToken> }
 
@@ -65,7 +66,8 @@ export async function login(
     host,
     port,
     // A copy, because kafkajs stores the mechanism in it.
-    sasl: { ...sasl },
+    sasl:
+      'password' in sasl && typeof sasl.password === 'function' ? { ...sasl, password: sasl.password() } : { ...sasl },
     send: async ({ request, response }: Exchange) => {
       const { apiKey: key, apiVersion: version, apiName: name } = request
       const { buffer } = await request.encode()

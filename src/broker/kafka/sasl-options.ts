@@ -1,5 +1,6 @@
 import type { Clock } from '../../common/clock.ts'
-import { UserError } from '../../common/errors.ts'
+import { messageOf, UserError } from '../../common/errors.ts'
+import { BrokerError } from '../broker-error.ts'
 import type { ClientAccess } from '../client-access.ts'
 import { type JaasEntry, parseJaasEntry } from './jaas-entry.ts'
 import type { SaslOptions } from './kafkajs-login.ts'
@@ -44,7 +45,7 @@ export function saslOptions(keys: Keys, { servers, access, clock }: SaslContext)
     checkClass(keys, RETRIEVER)
     return { mechanism: 'oauthbearer', oauthBearerProvider: oauthTokenProvider(keys, jaas.options, access, clock) }
   }
-  return { mechanism: PASSWORD_MECHANISMS[mechanism], ...credentials(keys, jaas, mechanism) }
+  return { mechanism: PASSWORD_MECHANISMS[mechanism], ...credentials(keys, jaas, mechanism, access) }
 }
 
 const PASSWORD_MECHANISMS = {
@@ -74,7 +75,9 @@ function checkClass(keys: Keys, key: keyof typeof KNOWN_CLASSES): void {
   )
 }
 
-function credentials(keys: Keys, { options }: JaasEntry, mechanism: string) {
+const PASSWORD_FILE = 'sasl.password.location'
+
+function credentials(keys: Keys, { options }: JaasEntry, mechanism: string, access: ClientAccess) {
   if (options['tokenauth'] === 'true') {
     throw new UserError(
       'invalid_client_config',
@@ -82,7 +85,8 @@ function credentials(keys: Keys, { options }: JaasEntry, mechanism: string) {
     )
   }
   const username = keys['sasl.username'] ?? options['username']
-  const password = keys['sasl.password'] ?? options['password']
+  const file = keys[PASSWORD_FILE]?.trim()
+  const password = file ? () => readPassword(file, access) : (keys['sasl.password'] ?? options['password'])
   if (!username || password === undefined) {
     throw new UserError(
       'invalid_client_config',
@@ -90,4 +94,13 @@ function credentials(keys: Keys, { options }: JaasEntry, mechanism: string) {
     )
   }
   return { username, password }
+}
+
+/** Whoever writes the file, such as Kubernetes from a Secret, writes it again when the password changes. */
+function readPassword(file: string, access: ClientAccess): string {
+  try {
+    return access.readFileSync(PASSWORD_FILE, file).toString('utf8')
+  } catch (error) {
+    throw new BrokerError('not_authenticated', `${PASSWORD_FILE}=${file}: ${messageOf(error)}`, { cause: error })
+  }
 }

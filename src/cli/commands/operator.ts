@@ -1,16 +1,23 @@
-import { createLogger } from '../../common/logging/logger.ts'
+import { createLogger, type Logger } from '../../common/logging/logger.ts'
 import { createMetrics } from '../../common/metrics-registry.ts'
 import { settingsFromEnvironment } from '../../config/settings-sources.ts'
 import { isWildcardAddress, parseListener } from '../../http/listener-address.ts'
 import { type OperatorOptions, readConfiguration, startOperator } from '../../operator/main.ts'
 import { stackBrokerAddress } from '../broker-flags.ts'
-import { type Command, parseArguments, parsePort, UsageError } from '../command.ts'
+import { type Command, type ExitCode, parseArguments, parsePort, UsageError } from '../command.ts'
 import { parseGracePeriod, runProgram } from '../process/run-program.ts'
 import { PROGRAM_HELP, PROGRAM_OPTIONS, readProgramSettings, settingsOfProgram } from '../program-options.ts'
 import { type RuntimeOptions, startStack } from '../start-stack.ts'
+import {
+  KAFKA_REFERENCE_HELP,
+  KAFKA_REFERENCE_OPTIONS,
+  type ReferencedKafka,
+  withReferencedKafka,
+} from '../strimzi/kafka-reference.ts'
 
 const OPTIONS = {
   ...PROGRAM_OPTIONS,
+  ...KAFKA_REFERENCE_OPTIONS,
   kubeconfig: { type: 'string' },
   namespace: { type: 'string', multiple: true },
   'lease-namespace': { type: 'string' },
@@ -29,7 +36,7 @@ const OPTIONS = {
 } as const
 
 export const operatorCommand: Command = {
-  help: `usage: weir operator (--bootstrap HOST:PORT,… | --data DIR | --registry URL --worker URL | --config FILE.yaml)
+  help: `usage: weir operator (--bootstrap HOST:PORT,… | --kafka-ref NAMESPACE/NAME | --data DIR | --registry URL --worker URL | --config FILE.yaml)
 
 Reconciles the Connectors, Subjects and RegistryModes of a Kubernetes cluster. Runs a registry and a worker in its own
 process unless their URLs are given. The CRDs must be installed: weir crds | kubectl apply --server-side -f -
@@ -50,6 +57,7 @@ process unless their URLs are given. The CRDs must be installed: weir crds | kub
   --webhook-service NAMESPACE/NAME   Service of the webhook; default: the API server calls LISTENER directly
   --webhook-certificates DIR         tls.crt, tls.key and ca.crt; default: self-signed, kept in the Secret weir-webhook
 ${PROGRAM_HELP}
+${KAFKA_REFERENCE_HELP}
 
 A --config file that ends in .yaml configures several workers and registries, and the namespaces that may use them. The file
 and the password and certificate files that it names are read again when they change.
@@ -64,49 +72,55 @@ environment variables WEIR_SET_… with _ for each dot; use those for passwords,
     const { values, positionals } = parseArguments(args, OPTIONS)
     if (positionals.length > 0)
       throw new UsageError(`weir operator takes no arguments: '${positionals[0]}' is unexpected`)
-    const file = /\.ya?ml$/.test(values.config ?? '') ? values.config : undefined
-    const environment = settingsFromEnvironment('WEIR_SET', process.env)
-    const settings = readProgramSettings(file === undefined ? values : { ...values, config: undefined }, environment)
-    const configuration = file === undefined ? undefined : readConfiguration(file)
-    const runtime = (program: 'registry' | 'worker'): RuntimeOptions => {
-      const url = values[program]
-      if (url !== undefined) return { url: parseUrl(`--${program}`, url) }
-      const port = parsePort(`--${program}-port`, values[`${program}-port`])
-      return { port, settings: settingsOfProgram(program, settings) }
-    }
-    const { instance, watchNamespaces = [] } = configuration ?? {}
     const logger = createLogger()
-    const cluster: OperatorOptions['cluster'] = {
-      kind: 'kubernetes',
-      namespaces: values.namespace ?? watchNamespaces,
-      watchesSecrets: values.secrets,
-      ...(values.kubeconfig !== undefined && { kubeconfig: values.kubeconfig }),
-      ...(values['lease-namespace'] !== undefined && { leaseNamespace: values['lease-namespace'] }),
-    }
-    const consoleOptions = consoleOf(values)
-    const own = { ...webhookOf(values), ...(instance !== undefined && { instance }) }
-    const runtimesConfig = file === undefined ? {} : { runtimesConfig: () => readConfiguration(file).runtimesConfig }
-    const log = stackBrokerAddress(values, settings)
-    const gracePeriodMs = parseGracePeriod(values['grace-period'])
-    const isAlone = log === undefined && values.registry === undefined && values.worker === undefined
-    const start = (fail: (error: Error) => void) =>
-      isAlone && runtimesConfig.runtimesConfig !== undefined
-        ? startOperator({
-            ...{ ...own, ...consoleOptions, runtimesConfig: runtimesConfig.runtimesConfig, cluster, logger },
-            monitoring: { metrics: createMetrics(), listener: values.monitoring },
-          })
-        : startStack({
-            ...{ ...runtimesConfig, cluster, brokerAddress: log, logger, operator: own, monitoring: values.monitoring },
-            ...consoleOptions,
-            registry: runtime('registry'),
-            worker: runtime('worker'),
-            onFailed: fail,
-          })
-    return runProgram({ logger, gracePeriodMs, start })
+    return withReferencedKafka(values, logger, (kafka) => runOperator(values, kafka, logger))
   },
 }
 
 type Values = ReturnType<typeof parseArguments<typeof OPTIONS>>['values']
+
+async function runOperator(given: Values, kafka: ReferencedKafka | undefined, logger: Logger): Promise<ExitCode> {
+  const values = kafka === undefined ? given : { ...given, bootstrap: kafka.bootstrap }
+  const file = /\.ya?ml$/.test(values.config ?? '') ? values.config : undefined
+  const environment = settingsFromEnvironment('WEIR_SET', process.env)
+  const written = readProgramSettings(file === undefined ? values : { ...values, config: undefined }, environment)
+  const settings = [...(kafka?.settings ?? []), ...written]
+  const configuration = file === undefined ? undefined : readConfiguration(file)
+  const runtime = (program: 'registry' | 'worker'): RuntimeOptions => {
+    const url = values[program]
+    if (url !== undefined) return { url: parseUrl(`--${program}`, url) }
+    const port = parsePort(`--${program}-port`, values[`${program}-port`])
+    return { port, settings: settingsOfProgram(program, settings) }
+  }
+  const { instance, watchNamespaces = [] } = configuration ?? {}
+  const cluster: OperatorOptions['cluster'] = {
+    kind: 'kubernetes',
+    namespaces: values.namespace ?? watchNamespaces,
+    watchesSecrets: values.secrets,
+    ...(values.kubeconfig !== undefined && { kubeconfig: values.kubeconfig }),
+    ...(values['lease-namespace'] !== undefined && { leaseNamespace: values['lease-namespace'] }),
+  }
+  const consoleOptions = consoleOf(values)
+  const own = { ...webhookOf(values), ...(instance !== undefined && { instance }) }
+  const runtimesConfig = file === undefined ? {} : { runtimesConfig: () => readConfiguration(file).runtimesConfig }
+  const log = stackBrokerAddress(values, settings)
+  const gracePeriodMs = parseGracePeriod(values['grace-period'])
+  const isAlone = log === undefined && values.registry === undefined && values.worker === undefined
+  const start = (fail: (error: Error) => void) =>
+    isAlone && runtimesConfig.runtimesConfig !== undefined
+      ? startOperator({
+          ...{ ...own, ...consoleOptions, runtimesConfig: runtimesConfig.runtimesConfig, cluster, logger },
+          monitoring: { metrics: createMetrics(), listener: values.monitoring },
+        })
+      : startStack({
+          ...{ ...runtimesConfig, cluster, brokerAddress: log, logger, operator: own, monitoring: values.monitoring },
+          ...consoleOptions,
+          registry: runtime('registry'),
+          worker: runtime('worker'),
+          onFailed: fail,
+        })
+  return runProgram({ logger, gracePeriodMs, start })
+}
 
 function webhookOf(values: Values): Pick<OperatorOptions, 'webhook'> {
   const { webhook: listener, 'webhook-service': service, 'webhook-certificates': certificates } = values

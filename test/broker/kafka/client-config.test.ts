@@ -1,6 +1,9 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readClientConfig } from '../../../src/broker/kafka/client-config.ts'
 import { parseJaasEntry } from '../../../src/broker/kafka/jaas-entry.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const SERVERS = { 'bootstrap.servers': 'one:9092' }
 const LOGIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required'
@@ -97,6 +100,19 @@ describe('settings of the Java client', () => {
     const line = `${LOGIN} username="u" password="a\\"b\\\\c;d=e";`
     const keys = { ...SERVERS, 'security.protocol': 'sasl_plaintext', 'sasl.jaas.config': line }
     expect(readClientConfig(keys).config.sasl).toEqual({ mechanism: 'plain', username: 'u', password: 'a"b\\c;d=e' })
+  })
+
+  it('takes the password from a file, of which each login reads what it has then', () => {
+    const file = join(temporaryDirectory(), 'password')
+    writeFileSync(file, 'first ')
+    const login = { 'sasl.mechanism': 'SCRAM-SHA-512', 'sasl.username': 'u', 'sasl.password.location': file }
+    const { sasl } = readClientConfig({ ...SERVERS, 'security.protocol': 'SASL_PLAINTEXT', ...login }).config
+    const { password } = sasl as { readonly password: () => string }
+    expect(password()).toBe('first ')
+    writeFileSync(file, 'second')
+    expect(password()).toBe('second')
+    rmSync(file)
+    expect(password).toThrow(`sasl.password.location=${file}: ENOENT`)
   })
 })
 

@@ -106,6 +106,12 @@ describe('the login of kafkajs', () => {
     expect(Object.keys(sasl)).toEqual(['mechanism', 'oauthBearerProvider'])
   })
 
+  it('reads a password that is a function for each login', async () => {
+    const passwords = ['first', 'second']
+    const sasl = { mechanism: 'scram-sha-512' as const, username: 'alice', password: () => passwords.shift()! }
+    for (const password of ['first', 'second']) expect(await scramServer('sha512', password).login(sasl)).toBe(0)
+  })
+
   it('rejects with the reason of the server, or the error of the connection', async () => {
     await expect(serverOf([() => 58]).login(PLAIN)).rejects.toMatchObject({
       code: 'not_authenticated',

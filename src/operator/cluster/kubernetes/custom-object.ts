@@ -1,3 +1,4 @@
+import type { KubernetesObject } from '../../../clients/kubernetes/reflector.ts'
 import { API_VERSION } from '../../../common/resource-api.ts'
 import { pluralOf } from '../../resources/custom-resource-definition.ts'
 import { parseStoredResource } from '../../resources/parse-resource.ts'
@@ -11,7 +12,6 @@ import {
   resourceKey,
 } from '../../resources/resource.ts'
 import type { UnreadableResource } from '../cluster.ts'
-import type { KubernetesObject } from './reflector.ts'
 
 /** An object of one of Weir's kinds, as the API server returns it. */
 export type CustomObject = KubernetesObject & {

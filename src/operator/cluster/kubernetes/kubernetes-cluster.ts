@@ -5,6 +5,8 @@ import {
   JSON_PATCH,
   type KubernetesApi,
 } from '../../../clients/kubernetes/kubernetes-api.ts'
+import type { KubernetesObject, OnWatchRestart, Store } from '../../../clients/kubernetes/reflector.ts'
+import { Reflector } from '../../../clients/kubernetes/reflector.ts'
 import type { Clock } from '../../../common/clock.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
 import { FINALIZER } from '../../controller/finalizer.ts'
@@ -50,7 +52,6 @@ import {
   type MetadataInformerOptions,
   type InformerResource as Watched,
 } from './metadata-informer.ts'
-import { type KubernetesObject, type OnWatchRestart, Reflector, type Store } from './reflector.ts'
 
 export type KubernetesOptions = {
   readonly api: KubernetesApi

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubernetesApi } from '../../../clients/kubernetes/kubernetes-api.ts'
+import { type KubernetesObject, type OnWatchRestart, Reflector } from '../../../clients/kubernetes/reflector.ts'
 import type { Clock } from '../../../common/clock.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
-import { type KubernetesObject, type OnWatchRestart, Reflector } from './reflector.ts'
 
 export type MetadataInformerOptions<T> = {
   readonly api: KubernetesApi

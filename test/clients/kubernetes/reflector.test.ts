@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createLogger } from '../../../../src/common/logging/logger.ts'
-import { API_VERSION } from '../../../../src/common/resource-api.ts'
-import { type KubernetesObject, Reflector } from '../../../../src/operator/cluster/kubernetes/reflector.ts'
-import { FakeClock } from '../../../support/fake-clock.ts'
-import { json, type ScriptedApi, scriptedApi } from '../../../support/scripted-api.ts'
+import { type KubernetesObject, Reflector } from '../../../src/clients/kubernetes/reflector.ts'
+import { createLogger } from '../../../src/common/logging/logger.ts'
+import { API_VERSION } from '../../../src/common/resource-api.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { json, type ScriptedApi, scriptedApi } from '../../support/scripted-api.ts'
 
 const PATH = `/apis/${API_VERSION}/subjects`
 

@@ -1,7 +1,7 @@
-import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/kubernetes-api.ts'
-import type { Clock } from '../../../common/clock.ts'
-import type { Logger } from '../../../common/logging/logger.ts'
-import { backoffMs } from '../../../common/retry.ts'
+import type { Clock } from '../../common/clock.ts'
+import type { Logger } from '../../common/logging/logger.ts'
+import { backoffMs } from '../../common/retry.ts'
+import { ApiError, type KubernetesApi } from './kubernetes-api.ts'
 
 export type KubernetesObject = {
   readonly metadata: {
