@@ -107,6 +107,8 @@ describeOn([chromium], 'the topics of a worker in the console', () => {
     await page.getByRole('link', { name: 'Configuration', exact: true }).click()
     await page.getByText('cleanup.policy').waitFor()
     await expectAccessible(page, 'configuration of a topic')
+    await showView(page, 'topics/people/partition')
+    await page.getByText("There is no section 'partition' here.").waitFor()
 
     await page.setViewportSize({ width: 390, height: 844 })
     for (const view of ['topics', 'topics/people?record=0%2F0', 'topics/people/partitions', 'topics/people/groups']) {

@@ -30,6 +30,8 @@ export type VirtualTableProps<Row> = {
 
 /** As in style.css. */
 const ROW_PX = 36
+/** The height of what is shown instead of rows. */
+const EMPTY_ROWS = 2
 /** Rows above and below the visible ones, so that fast scrolling shows no gap. */
 const MARGIN_ROWS = 10
 
@@ -82,7 +84,7 @@ export function VirtualTable<Row>({ label, columns, rows, keyOf, empty }: Virtua
   const style = {
     '--columns': widthsOf(columns, () => 0),
     '--narrow-columns': widthsOf(narrow, ({ narrowPx }, at) => narrowPx ?? (at === narrow.length - 1 ? STATE_PX : 0)),
-    '--rows': `${Math.max(rows.length * ROW_PX, ROW_PX * 2)}px`,
+    '--rows': `${(rows.length || EMPTY_ROWS) * ROW_PX}px`,
     '--above': `${above}px`,
   }
   return html`<div class=${columns[0]?.isNarrow ? 'table selectable' : 'table'} role="table" aria-label=${label} aria-rowcount=${rows.length + 1} style=${style}>

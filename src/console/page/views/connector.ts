@@ -5,6 +5,7 @@ import { deadLetterTopic } from '../../../common/topic-use.ts'
 import { request } from '../api.ts'
 import { ActionButton } from '../components/action-button.ts'
 import { CopiedText } from '../components/copied-text.ts'
+import { SectionLinks } from '../components/section-links.ts'
 import { sentence } from '../components/sentence.ts'
 import { StateBadge } from '../components/state-badge.ts'
 import { configFields, type DeclaringResource, declaringResource } from '../config-fields.ts'
@@ -48,7 +49,7 @@ export function ConnectorView({ runtime, name }: ConnectorProps) {
     ${declared && html`<${Declaration} resource=${declared} />`}
     ${section !== 'declared' && html`<${DriftNotice} runtime=${runtime} kind="Connector" name=${name} />`}
     <${Actions} path=${path} name=${name} status=${status.data.value} declared=${declared} />
-    <${Sections} runtime=${runtime} name=${name} selected=${section} deadLetters=${deadLetters} />
+    <${Sections} runtime=${runtime} name=${name} config=${config} deadLetters=${deadLetters} />
     ${section === '' && html`<${StateSection} runtime=${runtime} name=${name} path=${path} status=${status.data.value} config=${config} />`}
     ${section === 'metrics' && info.data.value && html`<${MetricsView} runtime=${runtime} name=${name} type=${info.data.value.type} />`}
     ${section === 'log' && html`<${LogView} runtime=${runtime} name=${name} />`}
@@ -92,18 +93,13 @@ const SECTIONS = [
   ['manifest', 'Manifest'],
 ] as const
 
-type SectionsProps = ConnectorProps & { readonly selected: string; readonly deadLetters: string }
+type SectionsProps = ConnectorProps & { readonly config: ConnectorConfig | undefined; readonly deadLetters: string }
 
-function Sections({ runtime, name, selected, deadLetters }: SectionsProps) {
+function Sections({ runtime, name, config, deadLetters }: SectionsProps) {
   const { hasResources = false } = useSession().data.value ?? {}
   const hidden = new Set([...(hasResources ? [] : ['declared']), ...(deadLetters === '' ? ['dead-letters'] : [])])
-  return html`<nav class="sections" aria-label="Sections of the connector">
-    ${SECTIONS.filter(([section]) => !hidden.has(section)).map(
-      ([section, title]) => html`<a key=${section} aria-current=${section === selected ? 'page' : undefined}
-        href=${hrefOf(section === '' ? ['connectors', name] : ['connectors', name, section], { runtime: runtime.name })}
-        >${title}</a>`,
-    )}
-  </nav>`
+  return html`<${SectionLinks} label="Sections of the connector" object=${['connectors', name]} runtime=${runtime}
+    sections=${SECTIONS.filter(([section]) => !hidden.has(section))} areKnown=${config !== undefined} />`
 }
 
 function Declaration({ resource }: { readonly resource: DeclaringResource }) {

@@ -1,4 +1,5 @@
 import { counted, countedOf } from '../../../common/counted.ts'
+import { SectionLinks } from '../components/section-links.ts'
 import { VirtualTable } from '../components/virtual-table.ts'
 import { html } from '../html.ts'
 import { hrefOf, pageLocation } from '../location.ts'
@@ -29,12 +30,7 @@ export function TopicView({ runtime, name }: TopicProps) {
     <h1>${name}</h1>
     ${error.value && html`<p class="error" role="alert">${error.value.message}</p>`}
     ${topic && html`<${Summary} runtime=${runtime} topic=${topic} />`}
-    <nav class="sections" aria-label="Sections of the topic">
-      ${SECTIONS.map(
-        ([one, title]) => html`<a key=${one} aria-current=${one === section ? 'page' : undefined}
-          href=${hrefOf(one === '' ? ['topics', name] : ['topics', name, one], { runtime: runtime.name })}>${title}</a>`,
-      )}
-    </nav>
+    <${SectionLinks} label="Sections of the topic" object=${['topics', name]} runtime=${runtime} sections=${SECTIONS} areKnown=${true} />
     ${section === '' && topic && html`<${TopicRecordsView} path=${path} topic=${topic} runtime=${runtime} mayRead=${may('read')} />`}
     ${section === 'partitions' && topic && html`<${Partitions} topic=${topic} />`}
     ${section === 'groups' && html`<${Groups} path=${path} />`}
