@@ -13,6 +13,7 @@ import { kubernetesPart } from './kubernetes.ts'
 import { mariadbPart } from './mariadb.ts'
 import { mavenPluginPart } from './maven-plugin.ts'
 import { nodeToolsPart } from './node-tools.ts'
+import { opensearchPart } from './opensearch.ts'
 import type { AddressOf } from './part.ts'
 import { postgresPart } from './postgres.ts'
 import { postgres18Part } from './postgres-18.ts'
@@ -44,6 +45,7 @@ export const parts = {
   postgres18: postgres18Part('postgres18'),
   mariadb: mariadbPart('mariadb'),
   shells: shellsPart('shells'),
+  opensearch: opensearchPart('opensearch'),
   chromium: chromiumPart('chromium'),
   kubernetes: kubernetesPart('kubernetes'),
   prometheus: prometheusPart('prometheus'),

@@ -23,6 +23,8 @@ export type WriteOptions = {
   readonly nullsToDefaults: boolean
   /** The form of maps whose keys are not strings: `[key, value]` pairs (default) or `{key, value}` objects. */
   readonly entries?: 'pairs' | 'objects'
+  /** Whether a map is written as an object. Default: if its keys are strings, with `entries: 'objects'` not optional ones. */
+  readonly isObject?: (schema: Schema) => boolean
   /** Whether only the non-null field of a struct is written, without its name. Default: of none. */
   readonly isChoice?: (schema: Schema) => boolean
 }
@@ -136,7 +138,8 @@ function partWriter(schema: Schema | undefined, options: WriteOptions): JsonWrit
 function mapWriter(schema: Schema, options: WriteOptions): JsonWriter {
   if (schema.keys === undefined) throw new DataError('a map without a schema for its keys cannot be written as JSON')
   const item = partWriter(schema.items, options)
-  if (options.entries === 'objects' ? hasTextKeys(schema) : schema.keys!.type === 'string') {
+  const isObject = options.entries === 'objects' ? hasTextKeys : ({ keys }: Schema) => keys!.type === 'string'
+  if ((options.isObject ?? isObject)(schema)) {
     return checked(
       schema,
       isMap,

@@ -1,15 +1,15 @@
 import {
   RetriableError,
-  retryDelayMs,
   type SinkContext,
   type SinkPartition,
-  type SinkPosition,
   type SinkRecord,
   type SinkTask,
 } from '../../../sdk/index.ts'
 import type { Connection } from '../http/connection.ts'
 import { adviceOn, classifyStatus } from '../http/retriable-status.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
+import { RetryLimit } from '../http/retry-limit.ts'
+import { SettledRecords } from '../http/settled-records.ts'
 import {
   describeRequest,
   NoResponseError,
@@ -42,34 +42,31 @@ export type HttpDeliveryOptions = Pick<SinkContext<unknown>, 'log' | 'signal' | 
 export class HttpDelivery implements SinkTask {
   readonly #options: HttpDeliveryOptions
   readonly #renderRecord: (record: SinkRecord) => RenderedRecord
-  /** Records of the current batch that are delivered, rejected or ignored. */
-  readonly #settled = new Set<string>()
-  /** Number of consecutive attempts in which no record of the batch was settled. */
-  #failures = 0
+  readonly #settled = new SettledRecords()
+  readonly #retries: RetryLimit
   /** Reports of the current batch, which may not be stored yet. */
   #reports: Promise<void>[] = []
 
   constructor(options: HttpDeliveryOptions) {
     this.#options = options
     this.#renderRecord = recordRenderer(options.settings)
+    this.#retries = new RetryLimit(options.settings.retry, options.random)
   }
 
   async put(records: readonly SinkRecord[]): Promise<void> {
-    const before = this.#settled.size
-    const lanes = await this.#toLanes(records.filter((record) => !this.#settled.has(recordId(record.origin))))
+    const before = this.#settled.count
+    const lanes = await this.#toLanes(records.filter((record) => !this.#settled.has(record)))
     const progress = { isStopped: false }
     const outcomes = await Promise.allSettled(lanes.map((lane) => this.#deliverLane(lane, progress)))
     await this.#awaitReports()
-    if (this.#settled.size > before) this.#failures = 0
+    if (this.#settled.count > before) this.#retries.reset()
     const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : []))
-    if (errors.length > 0) this.#throwErrors(errors)
+    if (errors.length > 0) this.#retries.throwErrors(errors, { isStopped: this.#options.signal.aborted })
     this.#settled.clear()
   }
 
-  /** The next owner of these partitions receives all of their uncommitted records. */
   close(partitions: readonly SinkPartition[]): void {
-    const prefixes = partitions.map(({ topic, partition }) => `${topic}/${partition}/`)
-    for (const id of this.#settled) if (prefixes.some((prefix) => id.startsWith(prefix))) this.#settled.delete(id)
+    this.#settled.removePartitions(partitions)
   }
 
   stop(): void {
@@ -113,7 +110,7 @@ export class HttpDelivery implements SinkTask {
     if ((record.value === null || record.value === undefined) && settings.onNull !== 'delete') {
       if (settings.onNull === 'fail') await this.#reject(record, new Error('the record has no value'))
       if (settings.onNull === 'log') log.warn(record.origin, 'ignored a record without a value')
-      this.#settle([record])
+      this.#settled.add([record])
       return undefined
     }
     try {
@@ -196,38 +193,11 @@ export class HttpDelivery implements SinkTask {
     this.#report(reporter?.rejected(record, { error, response }))
     if (settings.onRejected === 'fail') await reject(record, error)
     if (settings.onRejected === 'log') log.warn({ err: error, ...record.origin }, 'ignored a record that was rejected')
-    this.#settle([record])
+    this.#settled.add([record])
   }
 
   #settleDelivered(records: readonly SinkRecord[], response: Buffer): void {
     this.#report(this.#options.reporter?.delivered(records, response))
-    this.#settle(records)
+    this.#settled.add(records)
   }
-
-  #settle(records: readonly SinkRecord[]): void {
-    for (const { origin } of records) this.#settled.add(recordId(origin))
-  }
-
-  /** Throws a permanent error, or a `RetriableError` with the delay. */
-  #throwErrors(errors: readonly Error[]): never {
-    const { retry } = this.#options.settings
-    const fatal = errors.find((error) => !(error instanceof RetriableError))
-    if (fatal !== undefined) throw fatal
-    const waits = (errors as readonly RetriableError[]).map((error) => error.retryAfterMs ?? 0)
-    const first = errors[0]!
-    if (this.#failures >= retry.max && !this.#options.signal.aborted) {
-      throw new Error(
-        `${first.message}; gave up after ${this.#failures} retries (max.retries). No record is lost: ` +
-          'restart the task when the server is available',
-        { cause: first },
-      )
-    }
-    const waitMs = Math.max(retryDelayMs(retry.backoff, this.#failures++, this.#options.random), ...waits)
-    throw new RetriableError(first.message, { cause: first, retryAfterMs: waitMs })
-  }
-}
-
-/** No name of a topic has a slash. */
-function recordId({ topic, partition, offset }: SinkPosition): string {
-  return `${topic}/${partition}/${offset}`
 }

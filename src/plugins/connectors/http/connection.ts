@@ -1,7 +1,7 @@
-import { isIPv6 } from 'node:net'
 import { readTls, sslFields } from '../../../java-compat/connector-tls.ts'
-import { type ConfigProblem, field, type HostAccess, type NetworkAccess, type z } from '../../../sdk/index.ts'
+import { type ConfigProblem, field, type HostAccess, type z } from '../../../sdk/index.ts'
 import { type Authorization, basic, clientCredentials, fixed } from './authorization.ts'
+import { proxyUrl } from './proxy-url.ts'
 import {
   createTransport,
   type Transport,
@@ -100,7 +100,15 @@ export async function openConnection(
     ...limits,
     network,
     tls: readTls('https.', settings, files),
-    proxyUrl: await proxyUrl(settings, network),
+    proxyUrl: await proxyUrl(
+      {
+        host: settings['http.proxy.host'],
+        port: settings['http.proxy.port'],
+        user: settings['http.proxy.user'],
+        password: settings['http.proxy.password'],
+      },
+      network,
+    ),
     connectTimeoutMs: settings['http.connect.timeout.ms'],
     requestTimeoutMs: settings['http.request.timeout.ms'],
   })
@@ -138,18 +146,6 @@ function authorizationOf(settings: ConnectionSettings, transport: Transport): Au
     case 'NONE':
       return fixed(undefined)
   }
-}
-
-/**
- * Returns the proxy's URL with its resolved address, because the agent's connections to the proxy are not checked
- * against the network policy.
- */
-async function proxyUrl(settings: ConnectionSettings, network: NetworkAccess): Promise<string | undefined> {
-  const { 'http.proxy.host': host, 'http.proxy.port': port, 'http.proxy.user': user } = settings
-  if (host === '') return undefined
-  const who = user === '' ? '' : `${encodeURIComponent(user)}:${encodeURIComponent(settings['http.proxy.password'])}@`
-  const address = await network.resolve(host, port)
-  return `http://${who}${isIPv6(address) ? `[${address}]` : address}:${port}`
 }
 
 /** Returns the problems that `parseHeaders` finds in the value of a key. */

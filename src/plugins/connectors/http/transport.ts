@@ -4,10 +4,15 @@ import type { SecureContextOptions } from 'node:tls'
 import type { Dispatcher } from 'undici'
 import { isNotAllowed, type NetworkAccess } from '../../../sdk/index.ts'
 
+export type TransportTls = SecureContextOptions & {
+  readonly checkServerIdentity?: () => undefined
+  readonly rejectUnauthorized?: boolean
+}
+
 /** Options of a transport. A task uses one transport for all requests, so that they share connections. */
 export type TransportOptions = {
   /** Trusted CAs and client certificate, if the system's defaults are not sufficient. */
-  readonly tls?: (SecureContextOptions & { readonly checkServerIdentity?: () => undefined }) | undefined
+  readonly tls?: TransportTls | undefined
   /** Access to the network, subject to the network policy. */
   readonly network: NetworkAccess
   /** Proxy URL: `http://user:password@host:port`. */
