@@ -13,7 +13,7 @@ export const WORKER_SETTING_DESCRIPTIONS: Readonly<Record<keyof WorkerSettings['
     'A worker that sends no heartbeat for this time is removed from the group, and its work is reassigned.',
   'rebalance.timeout.ms': 'Time that each worker has to join the group after a rebalance has begun.',
   'worker.sync.timeout.ms':
-    'How long a worker that has not read all configurations reads them during a rebalance. Then it joins again.',
+    'How long a rebalance waits for a worker that has not read all configurations. The worker starts no work until it has.',
   'heartbeat.interval.ms': 'Interval of heartbeats to the group coordinator. Usually a third of `session.timeout.ms`.',
   'connect.protocol':
     'Group protocol. `sessioned`: requests between workers are signed. `compatible`: they are not signed.',

@@ -50,7 +50,11 @@ export function createTestWorkRunner(changes: Partial<WorkRunnerOptions> = {}) {
       hasPlaceholders: () => false,
     } as unknown as ConfigResolver,
     literals: new LiteralSecrets(localPluginHost().catalog, new SecretMasker()),
-    configs: { state: configs, changes: new ConnectorChanges() } as unknown as ConfigStore,
+    configs: {
+      state: configs,
+      changes: new ConnectorChanges(),
+      readToEnd: async () => undefined,
+    } as unknown as ConfigStore,
     statuses: { state: statuses, put, putSafe: put, putTopic: async () => undefined } as unknown as StatusStore,
     offsets: { of: async () => [], refresh: async () => void written.push('offsets') } as unknown as OffsetStore,
     defaults: TASK_DEFAULTS,

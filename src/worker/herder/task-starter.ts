@@ -9,6 +9,7 @@ import { retry } from '../../common/retry.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
 import type { LiteralSecrets } from '../configuration/literal-secrets.ts'
 import { WorkerError } from '../model/worker-error.ts'
+import type { ConfigStore } from '../stores/config-store.ts'
 import type { OffsetStore } from '../stores/offset-store.ts'
 import { traceOf } from '../tasks/error-trace.ts'
 import type { TaskDefaults, TaskHost, TaskMessage } from '../tasks/task-spec.ts'
@@ -23,6 +24,7 @@ export type TaskStarterOptions = {
   readonly resolver: ConfigResolver
   readonly literals: LiteralSecrets
   readonly offsets: OffsetStore
+  readonly configs: Pick<ConfigStore, 'readToEnd'>
   readonly defaults: TaskDefaults
   /**
    * Fences every older producer of this source task, and ends transactions of theirs that are still open in these
@@ -36,13 +38,15 @@ export type TaskStarterOptions = {
 type TaskStarterCallbacks = {
   /** Whether the task has not been stopped. */
   readonly isWanted: (task: StartedTask) => boolean
+  /** Whether its configuration is the current one, as far as the config topic has been read. */
+  readonly isConfigured: (task: StartedTask) => boolean
   readonly report: (task: StartedTask, message: TaskMessage) => void
 }
 
 /** A task that has not started after this time, in ms, has a status that says what it waits for. */
 const SLOW_START_MS = 10_000
-/** Timeout of reading the source offsets before the start of an exactly-once task. It is read again then. */
-const OFFSETS_MS_MAX = 10_000
+/** Timeout of reading the config topic, and of reading the source offsets, before the start of an exactly-once task. It is read again then. */
+const READ_MS_MAX = 10_000
 /** How long such a task waits for open transactions. Kafka aborts them after `transaction.timeout.ms`, 60 s by default. */
 const OPEN_TRANSACTION_MS_MAX = 90_000
 
@@ -65,13 +69,14 @@ export class TaskStarter {
   }
 
   /**
-   * Reads offsets after fencing, when no older task can change them. Retries until it succeeds or the task is no longer
+   * Reads offsets after fencing, when no older task can change them, and does not start a task whose configuration is found to be outdated:
+   * the tasks of the current one, which other workers may run, have other transactional ids. Retries until it succeeds or the task is no longer
    * wanted. Meanwhile the task is FAILED if the error is not transient, or if it waits too long for the end of an open
    * transaction in an offsets topic, and otherwise UNASSIGNED with the error. A task that lacks a right, or whose configuration is
    * invalid, stays FAILED until it is restarted, as in Kafka Connect.
    */
   async startFenced(task: StartedTask): Promise<void> {
-    const { fence, clock, logger, offsets, isWanted, report } = this.#options
+    const { fence, clock, logger, configs, offsets, isWanted, isConfigured, report } = this.#options
     const startMs = clock.monotonicMs()
     const seen = new ErrorDeduplicator()
     let openPartitions: readonly TopicPartition[] = []
@@ -92,8 +97,12 @@ export class TaskStarter {
       if (!isWanted(task)) return
       task.waitsFor = 'the end of its predecessors, whose producers are fenced'
       const fencedAs = await fence?.(task.id, openPartitions)
+      task.waitsFor = 'the end of the config topic'
+      await configs.readToEnd(READ_MS_MAX)
+      // Replaced by the reconciliation of what was read. A configuration that is stored from now on fences the producer of this task.
+      if (!isConfigured(task)) return
       task.waitsFor = 'the source offsets'
-      await offsets.refresh(OFFSETS_MS_MAX)
+      await offsets.refresh(READ_MS_MAX)
       await this.start(task, 'source', fencedAs)
     }
     try {

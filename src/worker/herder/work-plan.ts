@@ -24,6 +24,10 @@ export type WorkStep =
   | { readonly do: 'set-connector'; readonly connector: ConnectorState }
   | { readonly do: 'set-task'; readonly id: TaskId; readonly target: StoredTargetState }
 
+export function isStop(step: WorkStep): boolean {
+  return step.do === 'stop-task' || step.do === 'stop-connector'
+}
+
 type Configs = Pick<ConfigState, 'connector'>
 
 /** The assignment of this worker. */
@@ -115,6 +119,12 @@ function beginTask(id: TaskId, configs: Configs, started: StartedWork): readonly
   const config = connector?.tasks[id.task]
   if (connector === undefined || config === undefined || connector.target === 'STOPPED') return []
   return started.tasks.has(taskKey(id)) ? [] : [{ do: 'start-task', id, config, target: connector.target }]
+}
+
+/** Whether a task is configured like this, and not stopped. */
+export function isConfiguredTask(configs: Configs, { connector, task }: TaskId, config: RawConfig): boolean {
+  const configured = configs.connector(connector)
+  return configured?.tasks[task] === config && configured.target !== 'STOPPED'
 }
 
 /** All configured connectors and tasks, which the leader assigns to workers. */

@@ -8,7 +8,7 @@ import type { ConfigStore } from '../stores/config-store.ts'
 import type { StatusStore } from '../stores/status-store.ts'
 import type { LeaderDuties } from './leader-duties.ts'
 import { planRestart, type RestartRequest } from './restart-plan.ts'
-import { planWork } from './work-plan.ts'
+import { isStop, planWork } from './work-plan.ts'
 import type { WorkRunner } from './work-runner.ts'
 
 export type WorkReconcilerOptions = {
@@ -17,7 +17,9 @@ export type WorkReconcilerOptions = {
   readonly statuses: StatusStore
   readonly runner: WorkRunner
   readonly leader: LeaderDuties
-  readonly group: () => Pick<WorkerGroup, 'work' | 'has' | 'isLeader' | 'rebalanceIfWorkChanged'> | undefined
+  readonly group: () =>
+    | Pick<WorkerGroup, 'work' | 'has' | 'isLeader' | 'mayStartWork' | 'rebalanceIfWorkChanged'>
+    | undefined
 }
 
 const RETRY_MS = 1_000
@@ -99,9 +101,10 @@ export class WorkReconciler {
   onInterrupted(): void {
     if (this.#isRestartingInterrupted) return
     this.#isRestartingInterrupted = true
-    this.#enqueue(() => {
+    this.#enqueue(async () => {
       this.#isRestartingInterrupted = false
-      return this.#options.runner.restartInterrupted()
+      if (this.#mayStartWork()) await this.#options.runner.restartInterrupted()
+      else setTimeout(() => this.onInterrupted(), RETRY_MS).unref()
     }).catch((error: unknown) => {
       this.#options.logger.error({ err: error }, 'interrupted tasks could not be restarted; retrying')
       setTimeout(() => this.onInterrupted(), RETRY_MS).unref()
@@ -120,6 +123,7 @@ export class WorkReconciler {
       const { configs, runner } = this.#options
       const connector = configs.state.connector(name)
       if (!connector) throw new WorkerError('connector_not_found', `Unknown connector: ${name}`)
+      this.#assertMayStartWork()
       await runner.stopConnector(name)
       await runner.startConnector(connector)
       if (runner.connectors.get(name)?.failed) {
@@ -136,6 +140,7 @@ export class WorkReconciler {
       if (!connector) throw new WorkerError('connector_not_found', `Unknown connector: ${id.connector}`)
       const config = connector.tasks[id.task]
       if (!config) throw new WorkerError('task_not_found', `Unknown task: ${taskKey(id)}`)
+      this.#assertMayStartWork()
       await runner.stopTask(id)
       await runner.execute([{ do: 'start-task', id, config, target: connector.target }])
     })
@@ -156,8 +161,23 @@ export class WorkReconciler {
   /** Runs jobs one at a time. After a failed job everything is reconciled, since the job may have been half done. */
   #enqueue<T>(job: () => Promise<T>): Promise<T> {
     const done = this.#queue.then(job)
-    this.#queue = done.catch(() => void setTimeout(() => this.wake(), RETRY_MS).unref())
+    this.#queue = done.catch(() => this.#wakeLater())
     return done
+  }
+
+  #wakeLater(): void {
+    setTimeout(() => this.wake(), RETRY_MS).unref()
+  }
+
+  /** Work that has to wait is started by a later reconciliation. */
+  #mayStartWork(): boolean {
+    return this.#options.group()?.mayStartWork !== false
+  }
+
+  #assertMayStartWork(): void {
+    if (this.#mayStartWork()) return
+    const reason = 'this worker may have left its group, or has not read the configurations of its assignment yet'
+    throw new WorkerError('rebalancing', reason)
   }
 
   async #reconcile(): Promise<void> {
@@ -167,7 +187,9 @@ export class WorkReconciler {
     const { configs, runner } = this.#options
     const changed = this.#changed
     this.#changed = new Set()
-    const steps = planWork(group, configs.state, runner, changed)
+    const planned = planWork(group, configs.state, runner, changed)
+    const steps = this.#mayStartWork() ? planned : planned.filter(isStop)
+    if (steps.length < planned.length) this.#wakeLater()
     if (steps.length > 0) await runner.execute(steps)
     this.#reconcileErrors.clear()
     // A new or deleted connector, or a changed number of tasks, needs a rebalance.
@@ -182,6 +204,8 @@ export class WorkReconciler {
     const localTasks = tasks.filter((task) => runner.tasks.has(taskKey({ connector: name, task })))
     if (runsHere) await runner.stopConnector(name, 'RESTARTING')
     await Promise.all(localTasks.map((task) => runner.stopTask({ connector: name, task }, 'RESTARTING')))
+    // A later reconciliation starts it.
+    if (!this.#mayStartWork()) return this.#wakeLater()
     const connector = configs.state.connector(name)
     if (runsHere && connector) await runner.startConnector(connector)
     await runner.execute(

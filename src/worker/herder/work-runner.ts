@@ -24,7 +24,7 @@ import { endTask, newStartedTask, type StartedTask, stateOf } from './started-ta
 import { StatusWriter } from './status-writer.ts'
 import { TaskConfigUpdater } from './task-config-updater.ts'
 import { TaskStarter, type TaskStarterOptions } from './task-starter.ts'
-import type { StartedWork, WorkStep } from './work-plan.ts'
+import { isConfiguredTask, isStop, type StartedWork, type WorkStep } from './work-plan.ts'
 
 export type WorkRunnerOptions = TaskStarterOptions &
   Pick<FencedTasksOptions, 'sessionTimeoutMs'> & {
@@ -64,7 +64,8 @@ export class WorkRunner implements StartedWork {
   readonly #statuses: StatusWriter
   readonly #starter: TaskStarter
   readonly #fenced: FencedTasks
-  #isHalted = false
+  /** While this worker has lost its work: the last generation in which it was assigned. */
+  #lostIn: number | undefined
 
   constructor(options: WorkRunnerOptions) {
     const { plugins, configs, statuses, resolver, clock, logger, putTasks } = options
@@ -81,6 +82,7 @@ export class WorkRunner implements StartedWork {
     this.#starter = new TaskStarter({
       ...options,
       isWanted,
+      isConfigured: ({ id, config }) => isConfiguredTask(configs.state, id, config),
       report: (task, message) => this.#handleMessage(task.id, message),
     })
   }
@@ -111,7 +113,6 @@ export class WorkRunner implements StartedWork {
 
   /** Runs all stops concurrently, then all other steps. Tries every step, then rejects with the first failure. */
   async execute(steps: readonly WorkStep[]): Promise<void> {
-    const isStop = (step: WorkStep) => step.do === 'stop-task' || step.do === 'stop-connector'
     await settleAll(steps.filter(isStop).map((step) => this.#executeStep(step)))
     const isSource = (step: WorkStep) => step.do === 'start-task' && this.#kindOf(step.config) === 'source'
     // Sinks do not need the offsets topic, which may be unavailable. Fenced tasks read their offsets after fencing, so that other
@@ -144,7 +145,7 @@ export class WorkRunner implements StartedWork {
    * now.
    */
   halt(): void {
-    this.#isHalted = true
+    this.#lostIn ??= this.#options.generation()
     for (const task of this.tasks.values()) void endTask(task)
   }
 
@@ -153,7 +154,7 @@ export class WorkRunner implements StartedWork {
       await Promise.all([...this.tasks.values()].map(({ id }) => this.stopTask(id)))
       await Promise.all([...this.connectors.keys()].map((name) => this.stopConnector(name)))
     } finally {
-      this.#isHalted = false
+      this.#lostIn = undefined
     }
   }
 
@@ -200,7 +201,7 @@ export class WorkRunner implements StartedWork {
   }
 
   #isWanted(task: StartedTask): boolean {
-    return !this.#isHalted && this.tasks.get(taskKey(task.id)) === task
+    return this.#lostIn === undefined && this.tasks.get(taskKey(task.id)) === task
   }
 
   /** Restarts the interrupted tasks from their current offsets. */
@@ -374,7 +375,8 @@ export class WorkRunner implements StartedWork {
       state,
       trace: maskedTrace,
       worker_id: this.#options.workerId(),
-      generation: this.#options.generation(),
+      // This worker may have joined again, and a status of its new generation would hide those of the workers that have the work now.
+      generation: this.#lostIn ?? this.#options.generation(),
       version,
     }
   }

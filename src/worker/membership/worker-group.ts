@@ -12,6 +12,7 @@ import {
   type WorkChange,
   type WorkerMember,
 } from './assignor.ts'
+import { ConfigCatchUp } from './config-catch-up.ts'
 import {
   ASSIGNMENT_ERROR,
   type ConnectorsAndTasks,
@@ -25,6 +26,7 @@ import {
 } from './connect-protocol.ts'
 import { joinAfterForeignMembers } from './foreign-members.ts'
 import { RebalanceBackoff } from './rebalance-backoff.ts'
+import { type RebalanceMetrics, RebalanceTimes } from './rebalance-times.ts'
 
 export type WorkerGroupOptions = {
   readonly broker: Broker
@@ -43,22 +45,17 @@ export type WorkerGroupOptions = {
   readonly url: string
   /** The offset up to which this worker has read the config topic. */
   readonly configOffset: () => number
+  /** Reads the config topic to its end. */
   readonly readConfigs: () => Promise<void>
   /** All configured work, as far as the config topic has been read. */
   readonly configuredWork: () => ConnectorsAndTasks
-  /** Called after a rebalance, when `work` is this worker's assignment. Awaited before the next rebalance begins. */
+  /**
+   * Called after a rebalance, when `work` is this worker's assignment, and when this worker has caught up with the config topic later.
+   * Awaited before the next rebalance begins.
+   */
   readonly onAssigned: () => Promise<void>
   /** Called when this worker was removed from the group; its work may be assigned to others. */
   readonly onLost: () => Promise<void>
-}
-
-/** The rebalances that this worker took part in. Times are in ms. */
-export type RebalanceMetrics = {
-  readonly count: number
-  readonly msTotal: number
-  readonly msMax: number
-  readonly sinceLastMs: number
-  readonly isInProgress: boolean
 }
 
 /** This worker's membership of its group: who is the leader, and which work is assigned to this worker. */
@@ -66,9 +63,8 @@ export class WorkerGroup {
   readonly #options: WorkerGroupOptions
   #member: GroupMembership | undefined
   #generation: Generation | undefined
-  readonly #rebalances: { count: number; msTotal: number; msMax: number; lastMs: number }
-  /** When the current rebalance began, in ms of the monotonic clock. Undefined when none is in progress. */
-  #joiningMs: number | undefined
+  readonly #rebalances: RebalanceTimes
+  readonly #catchUp: ConfigCatchUp
   /** The last assignment, with all current work of this worker as `assigned`. */
   #assignment: WorkerAssignment | undefined
   readonly #ownedKeys = new Set<string>()
@@ -91,7 +87,8 @@ export class WorkerGroup {
 
   private constructor(options: WorkerGroupOptions) {
     this.#options = options
-    this.#rebalances = { count: 0, msTotal: 0, msMax: 0, lastMs: options.clock.monotonicMs() }
+    this.#rebalances = new RebalanceTimes(options.clock.monotonicMs())
+    this.#catchUp = new ConfigCatchUp(options)
   }
 
   /** Resolves after the first rebalance. */
@@ -123,7 +120,7 @@ export class WorkerGroup {
       clientId: this.#options.clientId,
       protocol: {
         protocols: () => {
-          this.#joiningMs ??= this.#options.clock.monotonicMs()
+          this.#rebalances.begin(this.#options.clock.monotonicMs())
           return protocols.map((name) => ({ name: PROTOCOL_PREFIX + name, metadata: this.#metadata(name) }))
         },
         assign: (protocol, members, self) => this.#assign(protocol, members, self),
@@ -139,9 +136,7 @@ export class WorkerGroup {
 
   /** The rebalances that this worker took part in, and whether one is in progress. */
   get rebalances(): RebalanceMetrics {
-    const nowMs = this.#options.clock.monotonicMs()
-    const { count, msTotal, msMax, lastMs } = this.#rebalances
-    return { count, msTotal, msMax, sinceLastMs: nowMs - lastMs, isInProgress: this.#joiningMs !== undefined }
+    return this.#rebalances.metrics(this.#options.clock.monotonicMs())
   }
 
   /** Of the last membership, if it was lost. */
@@ -149,10 +144,24 @@ export class WorkerGroup {
     return this.#generation?.generation ?? 0
   }
 
-  /** False as soon as another worker may have become the leader. */
+  /** False as soon as another worker may have become the leader, and until this one has read what the former leader has stored. */
   get isLeader(): boolean {
+    return this.#ledLastRebalance && this.#catchUp.isDone && this.#isMember
+  }
+
+  /**
+   * Whether this worker may start its work: not when others may have been assigned it, nor while its configurations are older than those
+   * of the assignment, to which the work of the other workers belongs.
+   */
+  get mayStartWork(): boolean {
+    const hasRead = (this.#assignment?.configOffset ?? 0) <= this.#options.configOffset()
+    return this.#isMember && (this.#catchUp.isDone || hasRead)
+  }
+
+  /** False as soon as the coordinator may have removed this worker. */
+  get #isMember(): boolean {
     const validUntilMs = this.#member?.validUntilMs() ?? Number.POSITIVE_INFINITY
-    return this.#ledLastRebalance && this.#options.clock.monotonicMs() < validUntilMs
+    return this.#options.clock.monotonicMs() < validUntilMs
   }
 
   get #ledLastRebalance(): boolean {
@@ -226,6 +235,7 @@ export class WorkerGroup {
 
   async leave(): Promise<void> {
     this.#rejoinDelay.abort()
+    this.#catchUp.close()
     this.#leaving.abort()
     await this.#member?.close()
   }
@@ -251,8 +261,9 @@ export class WorkerGroup {
     this.#otherUrls = workers.map(({ metadata }) => metadata.url).filter((other) => other !== this.#options.url)
     const newestOffset = Math.max(...workers.map(({ metadata }) => metadata.configOffset))
     const { url, configOffset } = this.#options
-    if (configOffset() < newestOffset) await this.#catchUp()
-    const lagsBehind = configOffset() < newestOffset
+    // Also if no member has read more: the former leader may have left.
+    await this.#catchUp.attempt()
+    const lagsBehind = !this.#catchUp.isDone && configOffset() < newestOffset
     const { changes, delayMs } = lagsBehind ? NO_CHANGES : this.#balance(workers, generation)
     this.#revokedTasks = lagsBehind ? undefined : [...changes.values()].flatMap(({ revoked }) => revoked.tasks)
     this.#assigning = { sinceMs, moved: countMoved(changes.values()) }
@@ -288,9 +299,11 @@ export class WorkerGroup {
   async #handleAssignment(generation: Generation): Promise<void> {
     const assignment = parseWorkerAssignment(generation.assignment)
     this.#generation = generation
-    this.#countRebalance()
+    this.#rebalances.end(this.#options.clock.monotonicMs())
     this.#rejoinDelay.abort()
-    if (assignment.configOffset > this.#options.configOffset()) await this.#catchUp()
+    const isLeader = generation.leaderId === generation.memberId
+    if (!isLeader) this.#catchUp.require(assignment.configOffset)
+    if (!this.#catchUp.isDone) await this.#catchUp.attempt()
     this.#assignment = {
       ...assignment,
       assigned: applyWorkChange(this.work, assignment),
@@ -306,6 +319,7 @@ export class WorkerGroup {
     } finally {
       this.#nextCheckMs = this.#options.clock.monotonicMs() + backoffMs
       this.#requestFollowUp(assignment)
+      if (!this.#catchUp.isDone && this.#assignment !== undefined) void this.#catchUp.repeat(this.#options.onAssigned)
     }
   }
 
@@ -314,16 +328,6 @@ export class WorkerGroup {
     const { sinceMs, moved } = this.#assigning ?? { sinceMs: nowMs, moved: 0 }
     this.#assigning = undefined
     return this.#backoff.after({ sinceMs, nowMs, moved })
-  }
-
-  #countRebalance(): void {
-    const nowMs = this.#options.clock.monotonicMs()
-    const tookMs = nowMs - (this.#joiningMs ?? nowMs)
-    this.#joiningMs = undefined
-    this.#rebalances.count += 1
-    this.#rebalances.msTotal += tookMs
-    this.#rebalances.msMax = Math.max(this.#rebalances.msMax, tookMs)
-    this.#rebalances.lastMs = nowMs
   }
 
   /** Requests the next rebalance where this one requires it. */
@@ -346,18 +350,10 @@ export class WorkerGroup {
 
   async #handleLoss(): Promise<void> {
     this.#rejoinDelay.abort()
+    this.#catchUp.stop()
     this.#assignment = undefined
     this.#ownedKeys.clear()
     await this.#options.onLost()
-  }
-
-  /** A failure is only logged: the assignment reports that the worker is behind, and another rebalance follows. */
-  async #catchUp(): Promise<void> {
-    try {
-      await this.#options.readConfigs()
-    } catch (error) {
-      this.#options.logger.warn({ err: error }, 'the config topic could not be read to its end')
-    }
   }
 }
 

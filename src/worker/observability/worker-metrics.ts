@@ -1,6 +1,6 @@
 import { Gauge } from 'prom-client'
 import type { Metrics } from '../../common/metrics-registry.ts'
-import type { RebalanceMetrics } from '../membership/worker-group.ts'
+import type { RebalanceMetrics } from '../membership/rebalance-times.ts'
 import { countersIn, type TaskCounters } from '../tasks/task-counters.ts'
 
 /** The metrics of one task. */

@@ -4,7 +4,7 @@ import type { LeaderDuties } from '../../../src/worker/herder/leader-duties.ts'
 import { WorkReconciler } from '../../../src/worker/herder/work-reconciler.ts'
 import type { ConnectorsAndTasks } from '../../../src/worker/membership/connect-protocol.ts'
 import { watched } from '../../support/watched.ts'
-import { addConnector, createTestWorkRunner } from '../../support/work-runner.ts'
+import { addConnector, createTestWorkRunner, SOURCE } from '../../support/work-runner.ts'
 
 const ALL: ConnectorsAndTasks = { connectors: ['c'], tasks: [0, 1].map((task) => ({ connector: 'c', task })) }
 
@@ -58,6 +58,48 @@ describe('WorkReconciler', () => {
     expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
   })
 
+  it('starts no work, and stops what is not its own any more, while it may not start work, and starts it afterwards', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { reconciler, runner, group, configs, tasks } = createReconciler()
+    const retry = async () => {
+      vi.runOnlyPendingTimers()
+      await reconciler.isResponding()
+    }
+    await reconciler.onAssigned()
+    group.mayStartWork = false
+    group.work = { connectors: ['d'], tasks: [{ connector: 'c', task: 1 }] }
+    configs.apply({ kind: 'connector', connector: 'd', config: { ...SOURCE, name: 'd' } })
+    addConnector(configs, 2)
+    await reconciler.onAssigned()
+    expect([[...runner.tasks.keys()], [...runner.connectors.keys()]]).toEqual([[], []])
+    await expect(reconciler.restartTask({ connector: 'c', task: 1 })).rejects.toMatchObject({ code: 'rebalancing' })
+    await expect(reconciler.restartConnector('d')).rejects.toMatchObject({ code: 'rebalancing' })
+    await retry()
+    expect(tasks).toHaveLength(2)
+    group.mayStartWork = true
+    await retry()
+    expect([[...runner.tasks.keys()], [...runner.connectors.keys()]]).toEqual([['c-1'], ['d']])
+  })
+
+  it('restarts interrupted tasks, and those of a restart request, only when it may start work', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { reconciler, group, tasks } = createReconciler()
+    await reconciler.onAssigned()
+    for (const { report } of tasks) report({ type: 'running' })
+    group.mayStartWork = false
+    tasks[0]?.report({ type: 'interrupted', reason: 'its process ended' })
+    reconciler.onInterrupted()
+    reconciler.onRestart({ kind: 'restart', connector: 'c', includeTasks: true, onlyFailed: false })
+    await reconciler.isResponding()
+    expect([tasks.length, tasks[1]?.done]).toEqual([2, ['stop']])
+    group.mayStartWork = true
+    vi.runOnlyPendingTimers()
+    await reconciler.isResponding()
+    expect(tasks.slice(2).map(({ spec }) => spec.task)).toEqual([0, 1])
+  })
+
   it('stops all work when it is removed from the group', async () => {
     const { reconciler, runner, tasks } = createReconciler()
     await reconciler.onAssigned()
@@ -108,6 +150,7 @@ function createReconciler() {
     work: ALL,
     has: () => true,
     isLeader: false,
+    mayStartWork: true,
     rebalanceChecks: 0,
     rebalanceIfWorkChanged() {
       group.rebalanceChecks += 1

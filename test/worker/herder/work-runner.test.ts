@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { BrokerError, OpenTransactionError } from '../../../src/broker/broker-error.ts'
-import { UserError } from '../../../src/common/errors.ts'
-import { createLogger } from '../../../src/common/logging/logger.ts'
 import type { RawConfig } from '../../../src/sdk/index.ts'
 import type { WorkRunnerOptions } from '../../../src/worker/herder/work-runner.ts'
-import { WorkerError } from '../../../src/worker/model/worker-error.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
 import { addConnector, createTestWorkRunner, SOURCE } from '../../support/work-runner.ts'
 
 const ID = { connector: 'c', task: 0 }
 const START = { do: 'start-task', id: ID, config: SOURCE, target: 'STARTED' } as const
-const FENCED_AS = { producerId: 7n, epoch: 3 }
 
 describe('WorkRunner', () => {
   it('starts sinks and connectors although the offsets topic is unavailable, and sources when it is not', async () => {
@@ -95,64 +90,6 @@ describe('WorkRunner', () => {
     expect(tasks).toHaveLength(2)
   })
 
-  it('starts an exactly-once task only after fencing has succeeded, and retries fencing', async () => {
-    let refusals = 2
-    const fence = async () => {
-      if (refusals-- > 0) throw new Error('nobody leads')
-      return FENCED_AS
-    }
-    const { runner, written, statuses, tasks, clock } = createTestWorkRunner({ fence })
-    await runner.execute([START])
-    expect(tasks).toEqual([])
-    await clock.advance(0)
-    const reason = 'the task cannot start yet, which is retried: nobody leads'
-    expect(statuses.task('c', 0)).toMatchObject({ state: 'UNASSIGNED', trace: reason })
-    await clock.advance(2_000)
-    expect(written).toEqual(['c-0 UNASSIGNED', 'offsets'])
-    expect(tasks[0]?.spec).toMatchObject({ transactionalId: 'workers-c-0', fencedAs: FENCED_AS })
-  })
-
-  it.each([
-    ['this worker', new BrokerError('not_authorized', 'WRITE on transactional id workers-c-0')],
-    ['the leader', new WorkerError('fencing_rejected', 'the leader: WRITE on transactional id workers-c-0')],
-    ['its configuration', new UserError('invalid_config', 'WRITE on transactional id workers-c-0')],
-    ['a bug', new TypeError('WRITE on transactional id workers-c-0')],
-  ])('fails an exactly-once task that %s keeps from starting, until it is restarted', async (_, error) => {
-    let isDenied = true
-    const fence = async () => {
-      if (isDenied) throw error
-      return FENCED_AS
-    }
-    const { runner, statuses, tasks, clock, written } = createTestWorkRunner({ fence })
-    await runner.execute([START])
-    await clock.advance(0)
-    const trace = expect.stringContaining('WRITE on transactional id workers-c-0')
-    expect(statuses.task('c', 0)).toMatchObject({ state: 'FAILED', trace })
-    isDenied = false
-    await clock.advance(600_000)
-    expect(tasks).toEqual([])
-    expect(written).toEqual(['c-0 FAILED'])
-    await runner.stopTask(ID, 'RESTARTING')
-    await runner.execute([START])
-    await clock.advance(0)
-    tasks[0]?.report({ type: 'running' })
-    expect(statuses.task('c', 0)).toMatchObject({ state: 'RUNNING', trace: null })
-  })
-
-  it('logs once why a task cannot start, however often that is retried', async () => {
-    const lines: string[] = []
-    const fence = async () => {
-      throw new BrokerError('unavailable', 'no coordinator')
-    }
-    const logger = createLogger({ level: 'info', write: (line) => void lines.push(line) })
-    const { runner, clock } = createTestWorkRunner({ fence, logger })
-    await runner.execute([START])
-    await clock.advance(300_000)
-    expect(lines.filter((line) => line.includes('no coordinator')).map((line) => JSON.parse(line).msg)).toEqual([
-      'a task waits for the end of its predecessors, whose producers are fenced, which is retried until it succeeds',
-    ])
-  })
-
   it('ends its tasks at once when the worker has lost its membership, although a step waits, and starts no other', async () => {
     const reading = Promise.withResolvers<void>()
     const { runner, parts, tasks, written } = createTestWorkRunner()
@@ -214,53 +151,6 @@ describe('WorkRunner', () => {
     expect(statuses.connector('c')).toMatchObject({ state: 'RUNNING', trace: generated?.length === 0 ? reason : null })
   })
 
-  it('fails an exactly-once task that waits over 90 s for an open transaction, with the remedy, and starts it afterwards', async () => {
-    const held = new OpenTransactionError('end it with: kafka-transactions.sh abort', [])
-    let isHeld = true
-    const fence = async () => {
-      if (isHeld) throw held
-      return FENCED_AS
-    }
-    const { runner, statuses, tasks, clock } = createTestWorkRunner({ fence })
-    await runner.execute([START])
-    await clock.advance(60_000)
-    expect(statuses.task('c', 0)?.state).not.toBe('FAILED')
-    await clock.advance(100_000)
-    expect(statuses.task('c', 0)).toMatchObject({ state: 'FAILED', trace: expect.stringContaining(held.message) })
-    await clock.advance(5_000)
-    expect(runner.workerMetrics().starts.taskFailures).toBe(1)
-    isHeld = false
-    await clock.advance(60_000)
-    tasks[0]?.report({ type: 'running' })
-    await clock.advance(0)
-    expect(statuses.task('c', 0)).toMatchObject({ state: 'RUNNING', trace: null })
-    expect(runner.taskMetrics().map(({ state }) => state)).toEqual(['running'])
-  })
-
-  it.each([
-    ['the offsets topic of the worker', 'refresh'],
-    ['the offsets topic of the connector', 'of'],
-  ] as const)('ends forgotten transactions that block %s, and then starts the task', async (_, read) => {
-    const open = [{ topic: 'offsets', partition: 2 }]
-    const fenced: unknown[] = []
-    const fence: WorkRunnerOptions['fence'] = async (_, partitions) => {
-      fenced.push(partitions)
-      return FENCED_AS
-    }
-    const { runner, parts, tasks, clock } = createTestWorkRunner({ fence })
-    const readable = parts.offsets[read].bind(parts.offsets) as () => Promise<never>
-    Object.assign(parts.offsets, {
-      [read]: async () => {
-        if (fenced.length === 1) throw new OpenTransactionError('open', open)
-        return readable()
-      },
-    })
-    await runner.execute([START])
-    await clock.advance(1_000)
-    expect(fenced).toEqual([[], open])
-    expect(tasks).toHaveLength(1)
-  })
-
   it('starts other tasks while a config provider is slow for one task', async () => {
     const reading = Promise.withResolvers<void>()
     const { runner, parts, tasks, clock } = createTestWorkRunner()
@@ -291,14 +181,19 @@ describe('WorkRunner', () => {
     expect(written.at(-1)).toBe('c-0 UNASSIGNED')
   })
 
-  it('does not start a task that was revoked during fencing', async () => {
-    const fencing = Promise.withResolvers<typeof FENCED_AS>()
-    const { runner, tasks, clock } = createTestWorkRunner({ fence: () => fencing.promise })
-    await runner.execute([START])
-    await runner.stopTask(ID)
-    fencing.resolve(FENCED_AS)
-    await clock.advance(1_000)
-    expect(tasks).toEqual([])
+  it('writes the end of work that it has lost in the generation in which it had it, although it has joined again', async () => {
+    let generation = 5
+    const { runner, configs, statuses, tasks } = createTestWorkRunner({ generation: () => generation })
+    addConnector(configs, 1)
+    await runner.execute([START, { do: 'start-connector', connector: configs.connector('c')! }])
+    tasks[0]?.report({ type: 'running' })
+    runner.halt()
+    generation = 10
+    await runner.stopAll()
+    const ended = { state: 'UNASSIGNED', generation: 5 }
+    expect([statuses.task('c', 0), statuses.connector('c')]).toMatchObject([ended, ended])
+    await runner.startConnector(configs.connector('c')!)
+    expect(statuses.connector('c')).toMatchObject({ state: 'RUNNING', generation: 10 })
   })
 
   it('cancels a task that does not stop within the timeout', async () => {

@@ -71,19 +71,18 @@ describe('a worker group', () => {
 
   it('repeats a rebalance in which the leader had read less of the config topic than another worker', async () => {
     const { join } = await openGroup(2)
-    // Reads further only at the second call.
-    let offset = 1
-    let requests = 0
-    const behind = await join('a', {
-      configOffset: () => offset,
-      readConfigs: async () => {
-        requests += 1
-        if (requests > 1) offset = 5
-      },
-    })
+    let offset = 5
+    let failures = 0
+    const readConfigs = async () => {
+      if (offset === 5) return
+      if (failures++ === 2) offset = 5
+      else throw new Error('no leader')
+    }
+    const behind = await join('a', { configOffset: () => offset, readConfigs })
+    offset = 1
     const ahead = await join('b', { configOffset: () => 5 })
     await expect.poll(() => [behind.tasks().length, ahead.tasks().length], WAIT).toEqual([1, 1])
-    expect(requests).toBeGreaterThan(1)
+    expect(failures).toBe(3)
   })
 })
 
@@ -120,6 +119,70 @@ describe('a member of a worker group', () => {
     expect(group.isLeader).toBe(true)
     await clock.advance(VALID_MS)
     expect(group.isLeader).toBe(false)
+  })
+
+  it('may start no work until it has read the configurations of its assignment, and is told when it has', async () => {
+    let offset = 4
+    let isReadable = false
+    const done: string[] = []
+    const onAssigned = async () => void done.push(`assigned at ${offset}`)
+    const readConfigs = async () => {
+      if (!isReadable) throw new Error('no leader')
+      offset = 5
+    }
+    const { group, protocol, clock } = await joinFake({ configOffset: () => offset, readConfigs, onAssigned })
+    await protocol().onJoined({ ...generationOf({ assigned: workOf(2) }), leaderId: 'other' })
+    // What is revoked must be stopped all the same.
+    expect([done, group.work.tasks.length, group.mayStartWork]).toEqual([['assigned at 4'], 2, false])
+    await clock.advance(5_000)
+    isReadable = true
+    await clock.advance(2_000)
+    expect([done, group.mayStartWork]).toEqual([['assigned at 4', 'assigned at 5'], true])
+  })
+
+  it('may start no work when its session may have expired', async () => {
+    const { group, protocol, clock } = await joinFake({})
+    await protocol().onJoined(generationOf({}))
+    expect(group.mayStartWork).toBe(true)
+    await clock.advance(VALID_MS)
+    expect(group.mayStartWork).toBe(false)
+  })
+
+  it('reads what the former leader has stored before it assigns work, and is not the leader until it has', async () => {
+    let isReadable = true
+    let configured = NO_WORK
+    const readConfigs = async () => {
+      if (!isReadable) throw new Error('no leader')
+      configured = workOf(1)
+    }
+    const { group, round, clock } = await joinLeader({ readConfigs, configuredWork: () => configured })
+    await round(1)
+    expect([group.isLeader, group.work]).toEqual([true, workOf(1)])
+    isReadable = false
+    await round(2)
+    expect([group.isLeader, group.mayStartWork]).toEqual([false, true])
+    isReadable = true
+    await clock.advance(2_000)
+    expect(group.isLeader).toBe(true)
+  })
+
+  it('does not read on when it has left, or has lost its membership', async () => {
+    for (const end of ['leave', 'lose'] as const) {
+      let readings = 0
+      const readConfigs = async () => {
+        readings += 1
+        throw new Error('no leader')
+      }
+      const { group, protocol, clock } = await joinFake({ readConfigs, configOffset: () => 4 })
+      await protocol().onJoined({ ...generationOf({}), leaderId: 'other' })
+      await clock.advance(5_000)
+      expect(readings).toBeGreaterThan(2)
+      if (end === 'leave') await group.leave()
+      else await protocol().onLost?.(new Error('the session is over'))
+      readings = 0
+      await clock.advance(60_000)
+      expect(readings).toBe(0)
+    }
   })
 
   it('delays the next rebalance by 20 ms for each connector and task that the last one moved, and combines changes meanwhile', async () => {
@@ -238,14 +301,14 @@ async function openGroup(tasks: number) {
 }
 
 /** A leader of a fake group, whose configured work and rebalances are those of the test. */
-async function joinLeader() {
+async function joinLeader(changes: Partial<WorkerGroupOptions> = {}) {
   let configured = NO_WORK
-  const { group, protocol, requests, clock } = await joinFake({ configuredWork: () => configured })
+  const { group, protocol, requests, clock } = await joinFake({ configuredWork: () => configured, ...changes })
   const change = (tasks: number) => {
     configured = workOf(tasks)
     group.rebalanceIfWorkChanged()
   }
-  const round = async (generation: number, { tasks, tookMs = 0 }: { tasks: number; tookMs?: number }) => {
+  const round = async (generation: number, { tasks = 0, tookMs = 0 }: { tasks?: number; tookMs?: number } = {}) => {
     configured = workOf(tasks)
     const members = [{ memberId: 'm', metadata: protocol().protocols()[0]!.metadata }]
     const shares = await protocol().assign('weir-sessioned', members, { memberId: 'm', generation })
