@@ -14,6 +14,9 @@ export type TableDescription<Column extends ColumnDescription = ColumnDescriptio
   readonly unknownKeyName?: string
 }
 
+/** A table with what identifies it among the tables of the database, whatever its name is. */
+export type IdentifiedTable = TableDescription & { readonly id: number | string }
+
 /** The value was not sent, because it did not change: PostgreSQL's TOAST, or a minimal row image. */
 export const UNSENT = Symbol('value that was not sent')
 /** A value in the text format of the database. Bytes that are no text are one character each. */

@@ -5,6 +5,7 @@ import { DatabaseError } from '../../jdbc/database-error.ts'
 import type { Session, SessionOptions } from '../session.ts'
 import type { DatabaseChange, Lsn } from './changes/change.ts'
 import { type ChangeBatch, ChangeReader } from './changes/change-reader.ts'
+import { DeliveredTransactions } from './changes/delivered-transactions.ts'
 import { type OnTable, Relations } from './changes/relations.ts'
 import type { CaptureFilter } from './config/capture-filter.ts'
 import type { CdcConfig } from './config/cdc-config.ts'
@@ -13,7 +14,7 @@ import { HeartbeatMessages } from './replication/heartbeat-messages.ts'
 import { LagMonitor } from './replication/lag-monitor.ts'
 import { ReplicationSession } from './replication/replication-session.ts'
 import { XminMonitor } from './replication/xmin-monitor.ts'
-import type { AdHocSnapshots } from './snapshot/ad-hoc-snapshots.ts'
+import type { RequestedSnapshots } from './snapshot/requested-snapshots.ts'
 import type { SnapshotView } from './snapshot/snapshot-view.ts'
 
 /** Logical messages are sent since version 14. */
@@ -55,7 +56,10 @@ export type ChangeStreamOptions = {
   /** Adds values to changes that the server did not send. */
   readonly completeChanges: (changes: readonly DatabaseChange[]) => Promise<readonly DatabaseChange[]>
   /** Creates the snapshots that signals request. The function lets the server report its position soon. */
-  readonly openAdHocSnapshots: (requestPosition: () => void) => Promise<AdHocSnapshots>
+  readonly openSnapshots: (stream: {
+    readonly progress: DeliveredTransactions
+    readonly requestPosition: () => void
+  }) => Promise<RequestedSnapshots>
 }
 
 /**
@@ -83,7 +87,9 @@ export async function* streamChanges(options: ChangeStreamOptions): AsyncGenerat
       else writer.skip(captured)
     },
   })
-  await using snapshots = await options.openAdHocSnapshots(() => replication.requestPosition())
+  const progress = new DeliveredTransactions()
+  const requestPosition = () => replication.requestPosition()
+  await using snapshots = await options.openSnapshots({ progress, requestPosition })
   const { session } = options
   using lag = new LagMonitor({
     session,
@@ -107,7 +113,7 @@ export async function* streamChanges(options: ChangeStreamOptions): AsyncGenerat
     serverLsn: () => replication.serverLsn,
     log: context.log,
   })
-  const batches = new BatchWriter(options, snapshots)
+  const batches = new BatchWriter(options, snapshots, progress)
   for await (const batch of reader.read(replication.read())) {
     // Without the session, heartbeats and their query would end while the stream continues.
     if (!session.isOpen) throw lostSession(context.config['slot.name'])
@@ -116,7 +122,9 @@ export async function* streamChanges(options: ChangeStreamOptions): AsyncGenerat
     if (batch.changes.length > 0) heartbeats.onChanges()
     lag.onBatch(lastCommitUs(batch, replication.serverLsn))
     yield records
-    if (batch.idleLsn !== undefined) yield* snapshots.records(batch.idleLsn, batches.offset)
+    if (batch.idleLsn === undefined) continue
+    progress.advance(batch.idleLsn)
+    yield* snapshots.records(batches.offset)
   }
 }
 
@@ -130,12 +138,14 @@ class BatchWriter {
   readonly #options: ChangeStreamOptions
   readonly #printer: OffsetPrinter
   readonly #heartbeat: HeartbeatSchedule
-  readonly #snapshots: AdHocSnapshots
+  readonly #snapshots: RequestedSnapshots
+  readonly #progress: DeliveredTransactions
   #advanced: StoredOffset | undefined
 
-  constructor(options: ChangeStreamOptions, snapshots: AdHocSnapshots) {
+  constructor(options: ChangeStreamOptions, snapshots: RequestedSnapshots, progress: DeliveredTransactions) {
     this.#options = options
     this.#snapshots = snapshots
+    this.#progress = progress
     this.#printer = new OffsetPrinter(options.startLsn, options.stored, options.view)
     const { session, context } = options
     const sql = context.config['heartbeat.action.query']
@@ -155,6 +165,7 @@ class BatchWriter {
     const { context, partition, writer } = this.#options
     const records: SourceRecord[] = []
     for (const change of changes) {
+      this.#progress.onChange(change)
       // The state after a signal is stored with the record of the signal.
       const executed = this.#snapshots.onChange(change)
       if (executed !== undefined) await executed

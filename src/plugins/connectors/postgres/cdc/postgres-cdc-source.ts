@@ -29,7 +29,7 @@ import { type PreparedStart, prepareStart } from './replication/prepare-start.ts
 import { publishesRoot } from './replication/publication.ts'
 import { readServerHistory, type ServerHistory } from './replication/server-history.ts'
 import { createSlot, dropSlot } from './replication/slot.ts'
-import { AdHocSnapshots } from './snapshot/ad-hoc-snapshots.ts'
+import { openRequestedSnapshots } from './snapshot/requested-snapshots.ts'
 import { withoutSnapshotKeys } from './snapshot/snapshot-offset.ts'
 import { delay, readsRowsOf, snapshotDecisionOf, toleratesLostPosition } from './snapshot/snapshot-phase.ts'
 import { snapshotRecords } from './snapshot/snapshot-records.ts'
@@ -156,8 +156,7 @@ async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[
     writer,
     completeChanges: completionOf(session, config, filter),
     onTable,
-    openAdHocSnapshots: (requestPosition) =>
-      AdHocSnapshots.open({ ...snapshotOptions, storedState: raw ?? {}, requestPosition }),
+    openSnapshots: (stream) => openRequestedSnapshots({ ...snapshotOptions, ...stream, storedState: raw ?? {} }),
   })
 }
 

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { ChunkWindow } from '../../../../../src/plugins/connectors/cdc/signals/chunk-window.ts'
 import {
   type IncrementalState,
   parseIncrementalState,
   printIncrementalState,
 } from '../../../../../src/plugins/connectors/cdc/signals/incremental-state.ts'
 import { parseSignal } from '../../../../../src/plugins/connectors/cdc/signals/signal.ts'
+import { parseTablePattern } from '../../../../../src/plugins/connectors/cdc/signals/table-pattern.ts'
 import { type Row, UNSENT } from '../../../../../src/plugins/connectors/cdc/table.ts'
 import type { DatabaseChange, Table } from '../../../../../src/plugins/connectors/postgres/cdc/changes/change.ts'
-import { ChunkWindow } from '../../../../../src/plugins/connectors/postgres/cdc/snapshot/incremental/chunk-window.ts'
-import { parseTablePattern } from '../../../../../src/plugins/connectors/postgres/cdc/snapshot/incremental/table-pattern.ts'
 
 const parse = (type: string, data: unknown) =>
   parseSignal({ id: 'a', type, data: typeof data === 'string' || data === null ? data : JSON.stringify(data) })

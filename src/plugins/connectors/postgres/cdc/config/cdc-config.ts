@@ -3,8 +3,8 @@ import { columnMaskProblem } from '../../../cdc/config/column-masks.ts'
 import { eventKeys } from '../../../cdc/config/event-keys.ts'
 import { javaClassProblem } from '../../../cdc/config/java-class-keys.ts'
 import { namingKeys, namingProblem } from '../../../cdc/config/naming-keys.ts'
+import { signalKeys } from '../../../cdc/config/signal-keys.ts'
 import { databaseKeys } from './database-keys.ts'
-import { signalKeys } from './signal-keys.ts'
 import { snapshotKeys } from './snapshot-keys.ts'
 import { streamKeys } from './stream-keys.ts'
 import { EXCLUSIVE_KEYS, tableKeys } from './table-keys.ts'
@@ -22,7 +22,7 @@ export const cdcConfig = z
     ...eventKeys('SCHEMA.TABLE'),
     ...unsentValueKeys,
     ...snapshotKeys,
-    ...signalKeys,
+    ...signalKeys('SCHEMA.TABLE (it must be in the publication)'),
   })
   .catchall(z.string())
   .superRefine((config, context) => {

@@ -1,52 +1,48 @@
 import { randomUUID } from 'node:crypto'
-import type { Position as StoredOffset, TaskLog } from '../../../../../../sdk/index.ts'
-import { ChunkSize } from '../../../../cdc/signals/chunk-size.ts'
+import type { Position as StoredOffset, TaskLog } from '../../../../sdk/index.ts'
+import { DatabaseError } from '../../jdbc/database-error.ts'
+import type { IdentifiedTable } from '../table.ts'
+import type { ChunkPlan, ChunkSession, ObservedChange, ReadChunk, StreamProgress } from './chunk-session.ts'
+import { ChunkSize } from './chunk-size.ts'
+import { ChunkWindow } from './chunk-window.ts'
 import {
   type ChunkKey,
   type IncrementalState,
   type IncrementalTable,
   parseIncrementalState,
   printIncrementalState,
-} from '../../../../cdc/signals/incremental-state.ts'
-import { parseSignal, type RawSignal, type SnapshotSignal } from '../../../../cdc/signals/signal.ts'
-import { DatabaseError } from '../../../../jdbc/database-error.ts'
-import type { Session } from '../../../session.ts'
-import type { DatabaseChange, Lsn, SnapshotRow, Table } from '../../changes/change.ts'
-import { readTables } from '../../changes/table-catalog.ts'
-import {
-  type ChunkQuery,
-  checkSelect,
-  describeQuery,
-  isSameDescription,
-  keyColumnsOf,
-  type ReadChunk,
-  readMaximumKey,
-  readVisibleChunk,
-} from './chunk-reader.ts'
-import { ChunkWindow } from './chunk-window.ts'
+} from './incremental-state.ts'
+import { parseSignal, type RawSignal, type SnapshotSignal } from './signal.ts'
 import type { SignalTable } from './signal-table.ts'
 import { parseTablePattern, type TablePattern } from './table-pattern.ts'
 
-export type IncrementalOptions = {
-  /** Opens a session for queries, and writes to the signal table unless `read.only` is set. */
-  readonly openSession: () => Promise<Session>
-  readonly isCaptured: (table: { readonly schema: string; readonly name: string }) => boolean
-  /** Whether changes of partitions are published as changes of their root. */
-  readonly publishesRoot: boolean
+/** What an incremental snapshot needs of a database. */
+export type IncrementalDatabase<Table extends IdentifiedTable, Plan extends ChunkPlan<Table>, Delivered> = {
+  readonly openSession: () => Promise<ChunkSession<Table, Plan, Delivered>>
+  readonly progress: StreamProgress<Delivered>
+  /** Whether the table of a plan is that of the changes that the stream delivers now. */
+  readonly isCurrent: (plan: Plan) => boolean
+  /** Asks the stream to report its position, so that `take` is called soon. */
+  readonly requestPosition: () => void
+}
+
+export type IncrementalOptions<
+  Table extends IdentifiedTable,
+  Plan extends ChunkPlan<Table>,
+  Delivered,
+> = IncrementalDatabase<Table, Plan, Delivered> & {
   readonly chunkSize: number
   /** Undefined if there is none, or if it is not enabled as a channel. */
   readonly signalTable: SignalTable | undefined
   readonly isReadOnly: boolean
-  /** Asks the stream to report its position, so that `take` is called soon. */
-  readonly requestPosition: () => void
   readonly log: TaskLog
   readonly nowMs: () => number
 }
 
 /** Rows of a chunk, and the keys of the offset to store with them. */
-export type IncrementalBatch = {
+export type IncrementalBatch<Table extends IdentifiedTable> = {
   readonly table: Table
-  readonly rows: readonly SnapshotRow[]
+  readonly rows: ReadChunk['rows']
   /** For all rows but the last one: they may be stored while the last one is not. */
   readonly before: StoredOffset | undefined
   readonly after: StoredOffset | undefined
@@ -59,9 +55,9 @@ export type BlockingSnapshot = {
   readonly statements: ReadonlyMap<string, string>
 }
 
-type Chunk = {
+type Chunk<Plan> = {
   readonly window: ChunkWindow
-  readonly table: Table
+  readonly plan: Plan
   /** Undefined until it is read. */
   read: ReadChunk | undefined
 }
@@ -69,8 +65,6 @@ type Chunk = {
 const AT_BEGINNING = { lastKey: undefined, maximumKey: undefined, keyColumns: undefined }
 type ExecuteSignal = Extract<SnapshotSignal, { readonly kind: 'execute' }>
 
-/** Transactions that the stream delivered last. One of them may not be visible yet when a chunk is read. */
-const RECENT_MAX = 4_096
 const RETRY_MS = 1_000
 /** SQLSTATE of a condition or statement that writes, or of a signal table on a standby. */
 export const READ_ONLY = '25006'
@@ -79,24 +73,24 @@ export const READ_ONLY = '25006'
  * Reads tables in chunks between the changes of the stream, as signals request. A chunk is written when the stream has passed
  * the moment at which it was read, without the rows that changed in between.
  */
-export class IncrementalSnapshot implements AsyncDisposable {
-  readonly #options: IncrementalOptions
+export class IncrementalSnapshot<Table extends IdentifiedTable, Plan extends ChunkPlan<Table>, Delivered>
+  implements AsyncDisposable
+{
+  readonly #options: IncrementalOptions<Table, Plan, Delivered>
   #state: IncrementalState | undefined
   #printed: { readonly state: IncrementalState; readonly keys: StoredOffset } | undefined
   readonly #chunkSize: ChunkSize
-  #query: ChunkQuery | undefined
-  #chunk: Chunk | undefined
+  #plan: Plan | undefined
+  #chunk: Chunk<Plan> | undefined
   #reading: Promise<void> | undefined
   #retryAtMs = 0
-  #session: Session | undefined
-  #delivered: Lsn = 0n
-  readonly #recent: number[] = []
-  #recentCount = 0
+  #retry: NodeJS.Timeout | undefined
+  #session: ChunkSession<Table, Plan, Delivered> | undefined
   readonly #blocking: BlockingSnapshot[] = []
   #isClosed = false
 
   /** `stored`: the stored offset, from which a snapshot continues. */
-  constructor(options: IncrementalOptions, stored: StoredOffset) {
+  constructor(options: IncrementalOptions<Table, Plan, Delivered>, stored: StoredOffset) {
     this.#options = options
     this.#chunkSize = new ChunkSize(options.chunkSize)
     this.#state = parseIncrementalState(stored)
@@ -116,15 +110,14 @@ export class IncrementalSnapshot implements AsyncDisposable {
     return this.#printed.keys
   }
 
+  /** The table whose changes a window observes; undefined if none is open. */
+  get observedTable(): Table | undefined {
+    return this.#chunk?.plan.table
+  }
+
   /** Receives each change before it is written. Await the result if there is one. */
-  onChange(change: DatabaseChange): Promise<void> | undefined {
+  onChange(change: ObservedChange<Table>): Promise<void> | undefined {
     this.#chunk?.window.onChange(change)
-    if (change.kind === 'begin') this.#advance(change.transaction.commitLsn)
-    if (change.kind === 'commit') {
-      this.#advance(change.endLsn)
-      this.#recent[this.#recentCount % RECENT_MAX] = change.transaction.id
-      this.#recentCount += 1
-    }
     const signal = this.#options.signalTable?.signalOf(change)
     if (signal !== undefined) return this.onSignal(signal)
     return this.#chunk?.window.isFull ? this.#reading : undefined
@@ -146,12 +139,8 @@ export class IncrementalSnapshot implements AsyncDisposable {
     else if (signal.kind !== 'watermark') this.#setPaused(raw.id, signal.kind === 'pause')
   }
 
-  /**
-   * Returns the rows of a chunk whose window is closed, and begins to read the next chunk. `idleLsn`: the stream has delivered
-   * everything before it.
-   */
-  take(idleLsn: Lsn | undefined): IncrementalBatch | undefined {
-    if (idleLsn !== undefined) this.#advance(idleLsn)
+  /** Returns the rows of a chunk whose window is closed, and begins to read the next chunk. */
+  take(): IncrementalBatch<Table> | undefined {
     const batch = this.#closeWindow()
     if (
       this.#state !== undefined &&
@@ -169,32 +158,23 @@ export class IncrementalSnapshot implements AsyncDisposable {
     return this.#blocking.shift()
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
-    await this.#session?.close()
+    clearTimeout(this.#retry)
+    await this.#session?.[Symbol.asyncDispose]()
     await this.#reading
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
-  }
-
-  #advance(lsn: Lsn): void {
-    if (lsn > this.#delivered) this.#delivered = lsn
-  }
-
   async #execute(signal: ExecuteSignal): Promise<void> {
-    const { log, isCaptured, publishesRoot } = this.#options
+    const { log } = this.#options
     try {
       const patterns = signal.tables.map(parseTablePattern)
       const conditions = signal.conditions.map(({ tables, filter }) => ({ pattern: parseTablePattern(tables), filter }))
       await using session = await this.#options.openSession()
-      const catalog = await readTables(session)
-      const names = catalog
-        // The topic of a partition would get its rows, but no changes.
-        .filter(({ table, partitionOf }) => isCaptured(table) && !(publishesRoot && partitionOf !== undefined))
-        .map(({ table: { schema, name } }) => `${schema}.${name}`)
-        .filter((name) => name !== this.#options.signalTable?.name && patterns.some((pattern) => pattern.test(name)))
+      const captured = await session.capturedTables()
+      const names = captured.filter(
+        (name) => name !== this.#options.signalTable?.name && patterns.some((pattern) => pattern.test(name)),
+      )
       if (names.length === 0) {
         log.warn({ signal: signal.id, tables: signal.tables }, 'ignoring a snapshot of tables that are not captured')
         return
@@ -205,7 +185,7 @@ export class IncrementalSnapshot implements AsyncDisposable {
           const statement = conditionOf(name)
           return statement === undefined ? [] : [[name, statement.replace(/;\s*$/, '')] as const]
         })
-        for (const [name, statement] of statements) await checkSelect(session, name, statement)
+        for (const [name, statement] of statements) await session.checkSelect(name, statement)
         this.#blocking.push({ signalId: signal.id, tables: names, statements: new Map(statements) })
         return
       }
@@ -273,19 +253,21 @@ export class IncrementalSnapshot implements AsyncDisposable {
   /** Begins with the first of these tables. The chunk of another table is dropped. */
   #begin(tables: readonly IncrementalTable[]): void {
     this.#chunk = undefined
-    this.#query = undefined
+    this.#plan = undefined
     this.#chunkSize.reset()
     this.#state = tables.length === 0 ? undefined : { ...this.#state!, tables, ...AT_BEGINNING }
   }
 
-  #closeWindow(): IncrementalBatch | undefined {
+  #closeWindow(): IncrementalBatch<Table> | undefined {
+    const { progress, isCurrent } = this.#options
     const chunk = this.#chunk
-    if (chunk?.window.isBroken && chunk.read !== undefined) {
+    if (chunk?.read === undefined) return undefined
+    if (chunk.window.isBroken || !isCurrent(chunk.plan)) {
       this.#chunk = undefined
       return undefined
     }
-    const rows = chunk?.window.close(this.#delivered)
-    if (chunk?.read === undefined || rows === undefined) return undefined
+    const rows = chunk.window.close(progress.position)
+    if (rows === undefined) return undefined
     const before = this.offsetKeys
     const [table] = this.#state!.tables
     const { lastKey } = chunk.read
@@ -296,13 +278,7 @@ export class IncrementalSnapshot implements AsyncDisposable {
     } else {
       this.#state = { ...this.#state!, lastKey }
     }
-    return { table: chunk.table, rows: this.#toRows(chunk.table, rows), before, after: this.offsetKeys }
-  }
-
-  #toRows(table: Table, rows: readonly (readonly (string | null)[])[]): readonly SnapshotRow[] {
-    const readAtUs = BigInt(Math.round(this.#options.nowMs())) * 1000n
-    const common = { kind: 'snapshot', table, marker: 'incremental', transactionId: undefined } as const
-    return rows.map((row) => ({ ...common, row, lsn: this.#delivered, readAtUs }))
+    return { table: chunk.plan.table, rows, before, after: this.offsetKeys }
   }
 
   /** Reads a chunk of the first table. Errors that concern the table only end its snapshot. */
@@ -323,12 +299,14 @@ export class IncrementalSnapshot implements AsyncDisposable {
   async #handle(error: unknown, { name }: IncrementalTable): Promise<void> {
     const { log, nowMs } = this.#options
     const signal = this.#state?.signalId
-    await this.#session?.close()
+    await this.#session?.[Symbol.asyncDispose]()
     this.#session = undefined
-    this.#query = undefined
-    this.#retryAtMs = nowMs() + RETRY_MS
+    this.#plan = undefined
     if (error instanceof DatabaseError && error.isTransient && error.sqlState !== READ_ONLY) {
       log.warn({ signal, table: name, err: error }, 'cannot read a chunk of the incremental snapshot; retrying')
+      this.#retryAtMs = nowMs() + RETRY_MS
+      // A quiet stream takes nothing until then.
+      this.#retry = setTimeout(this.#options.requestPosition, RETRY_MS)
       return
     }
     const reason = (error as Error).message
@@ -337,41 +315,39 @@ export class IncrementalSnapshot implements AsyncDisposable {
   }
 
   async #readChunk(current: IncrementalTable): Promise<void> {
-    const { signalTable, isReadOnly, nowMs } = this.#options
+    const { signalTable, isReadOnly, nowMs, progress } = this.#options
     const session = await this.#openSession()
-    const query = this.#query ?? (await describeQuery(session, current))
-    const keyColumns = keyColumnsOf(query)
-    const begun = isSameKey(keyColumns, this.#state?.keyColumns) ? this.#state : undefined
-    const maximum = begun?.maximumKey ?? (await readMaximumKey(session, query))
+    const plan = this.#plan ?? (await session.plan(current))
+    const begun = isSameKey(plan.keyColumns, this.#state?.keyColumns) ? this.#state : undefined
+    const maximum = begun?.maximumKey ?? (await session.readMaximumKey(plan))
     // A signal may have stopped the snapshot in the meantime.
-    if (!this.#isCurrent(current)) return
+    if (!this.#isFirst(current)) return
     if (maximum === undefined) {
       this.#complete(current)
       return
     }
     const after = begun?.lastKey
-    this.#state = { ...this.#state!, maximumKey: maximum, lastKey: after, keyColumns }
+    this.#state = { ...this.#state!, maximumKey: maximum, lastKey: after, keyColumns: plan.keyColumns }
     const range = { after, maximum, rowsMax: this.#chunkSize.rows }
     const [id, openedAtMs] = [randomUUID(), nowMs()]
-    const { table } = query.table
-    const chunk: Chunk = { window: new ChunkWindow(table.id, identityOf(query)), table, read: undefined }
-    const delivered = [...this.#recent]
+    const chunk: Chunk<Plan> = { window: new ChunkWindow(plan.table.id, identityOf(plan)), plan, read: undefined }
+    const delivered = progress.delivered()
     this.#chunk = chunk
     const watermarks = isReadOnly ? undefined : signalTable
     await watermarks?.open(session, id, openedAtMs)
-    const read = await readVisibleChunk(session, query, range, delivered)
+    const read = await session.readChunk(plan, range, delivered)
     this.#chunkSize.onRead(read.rows)
     await watermarks?.close(session, id, openedAtMs, nowMs())
-    const described = await describeQuery(session, current)
+    const described = await session.plan(current)
     if (this.#chunk !== chunk) return
-    this.#query = described
+    this.#plan = described
     // The rows have the columns that the table had before. They are read again.
-    if (!isSameDescription(query, described)) this.#chunk = undefined
-    else chunk.window.fill(table, read.rows, read.closeLsn)
+    if (!isSameTable(plan.table, described.table)) this.#chunk = undefined
+    else chunk.window.fill(plan.table, read.rows, read.closePosition)
     chunk.read = read
   }
 
-  #isCurrent(table: IncrementalTable): boolean {
+  #isFirst(table: IncrementalTable): boolean {
     return this.#state?.tables[0] === table
   }
 
@@ -379,18 +355,24 @@ export class IncrementalSnapshot implements AsyncDisposable {
     const { signalId, tables } = this.#state!
     this.#options.log.info({ signal: signalId, table: name }, 'the incremental snapshot of a table is complete')
     this.#begin(tables.slice(1))
+    // The state is stored soon, also if nothing changes.
+    this.#options.requestPosition()
   }
 
-  async #openSession(): Promise<Session> {
+  async #openSession(): Promise<ChunkSession<Table, Plan, Delivered>> {
     if (!this.#session?.isOpen) this.#session = await this.#options.openSession()
     return this.#session
   }
 }
 
 /** The columns that identify a row among changes: the key, or, without one, the columns that order the chunks. */
-function identityOf({ table: { table }, orderNames }: ChunkQuery): readonly string[] {
-  const { keyNames } = table
+function identityOf({ table: { keyNames }, orderNames }: ChunkPlan<IdentifiedTable>): readonly string[] {
   return keyNames.length > 0 ? keyNames : orderNames
+}
+
+/** Whether the table has the same columns and the same key. */
+function isSameTable(a: IdentifiedTable, b: IdentifiedTable): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
 }
 
 function isSameKey(a: ChunkKey, b: ChunkKey | undefined): boolean {

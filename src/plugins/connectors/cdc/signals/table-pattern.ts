@@ -1,5 +1,5 @@
-import { javaRegex } from '../../../../../../java-compat/java-regex.ts'
-import { parseTableName, plainTable } from '../../../../jdbc/identifier.ts'
+import { javaRegex } from '../../../../java-compat/java-regex.ts'
+import { parseTableName, plainTable } from '../../jdbc/identifier.ts'
 
 /** Tables that a signal names. */
 export type TablePattern = { readonly test: (name: string) => boolean }

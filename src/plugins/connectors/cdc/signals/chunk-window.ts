@@ -1,7 +1,6 @@
-import type { Cell, Row } from '../../../../cdc/table.ts'
-import type { DatabaseChange, Lsn, Table } from '../../changes/change.ts'
+import type { Cell, IdentifiedTable, Row, RowImages } from '../table.ts'
+import type { LogPosition, ObservedChange } from './chunk-session.ts'
 
-type RowChange = Extract<DatabaseChange, { readonly kind: 'row' }>
 type CompleteRow = readonly (string | null)[]
 
 /** Keys that changed while the chunk is being read. With more of them, the chunk must be read before the stream continues. */
@@ -12,16 +11,16 @@ const KEYS_MAX = 100_000
  * dropped, because the stream delivers what it is or will be; otherwise an older row could follow a newer one.
  */
 export class ChunkWindow {
-  readonly #tableId: number
+  readonly #tableId: IdentifiedTable['id']
   readonly #keyNames: readonly string[]
   /** Keys that changed; undefined when rows must be read again, because changes cannot be assigned to them. */
   #changed: Set<string> | undefined = new Set()
   #isTruncated = false
   #rows: Map<string, CompleteRow> | undefined
-  #closeLsn: Lsn | undefined
+  #closePosition: LogPosition | undefined
 
   /** `keyNames`: columns that identify a row. The window opens now: before the chunk is read. */
-  constructor(tableId: number, keyNames: readonly string[]) {
+  constructor(tableId: IdentifiedTable['id'], keyNames: readonly string[]) {
     this.#tableId = tableId
     this.#keyNames = keyNames
   }
@@ -36,7 +35,7 @@ export class ChunkWindow {
     return this.#changed === undefined
   }
 
-  onChange(change: DatabaseChange): void {
+  onChange(change: ObservedChange<IdentifiedTable>): void {
     if (change.kind === 'truncate' && change.tables.some(({ id }) => id === this.#tableId)) this.#truncate()
     if (change.kind !== 'row' || change.table.id !== this.#tableId || this.isBroken) return
     for (const row of [change.before, change.after]) {
@@ -49,17 +48,18 @@ export class ChunkWindow {
   }
 
   /** The rows that were read, and the position of the log after which the window closes. */
-  fill(table: Table, rows: readonly CompleteRow[], closeLsn: Lsn): void {
+  fill(table: IdentifiedTable, rows: readonly CompleteRow[], closePosition: LogPosition): void {
     const indexes = this.#keyNames.map((name) => table.columns.findIndex((column) => column.name === name))
     const byKey = new Map(rows.map((row) => [JSON.stringify(indexes.map((index) => row[index])), row]))
     for (const key of this.#changed ?? []) byKey.delete(key)
     this.#rows = this.#isTruncated ? new Map() : byKey
-    this.#closeLsn = closeLsn
+    this.#closePosition = closePosition
   }
 
-  /** The remaining rows, when the stream has delivered everything before `deliveredLsn`; undefined until the window closes. */
-  close(deliveredLsn: Lsn): readonly CompleteRow[] | undefined {
-    if (this.#closeLsn === undefined || deliveredLsn < this.#closeLsn || this.#rows === undefined) return undefined
+  /** The remaining rows, when the stream has delivered everything before `delivered`; undefined until the window closes. */
+  close(delivered: LogPosition): readonly CompleteRow[] | undefined {
+    if (this.#closePosition === undefined || delivered < this.#closePosition || this.#rows === undefined)
+      return undefined
     return [...this.#rows.values()]
   }
 
@@ -69,7 +69,7 @@ export class ChunkWindow {
   }
 
   /** Undefined if the row does not contain the key: its column was renamed or dropped, or its value is stored out of line. */
-  #keyOf({ table, before, isBeforeKeyOnly }: RowChange, row: Row): string | undefined {
+  #keyOf({ table, before, isBeforeKeyOnly }: RowImages<IdentifiedTable>, row: Row): string | undefined {
     const cells: (Cell | undefined)[] = this.#keyNames.map(
       (name) => row[table.columns.findIndex((column) => column.name === name)],
     )

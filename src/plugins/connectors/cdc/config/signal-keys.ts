@@ -1,13 +1,13 @@
-import { field } from '../../../../../sdk/index.ts'
+import { field, type z } from '../../../../sdk/index.ts'
+import { WATERMARK_STRATEGIES } from '../signals/signal-table.ts'
 
 const group = 'Signals'
 
 const SIGNAL_CHANNELS = ['source', 'kafka', 'file'] as const
-const WATERMARK_STRATEGIES = ['insert_insert', 'insert_delete'] as const
-export type WatermarkStrategy = (typeof WATERMARK_STRATEGIES)[number]
+export type SignalConfig = z.infer<z.ZodObject<ReturnType<typeof signalKeys>>>
 
-/** Keys of signals and of incremental snapshots, as those of Debezium. */
-export const signalKeys = {
+/** Keys of signals and of incremental snapshots, as those of Debezium. `tableForm`: how a table is named. */
+export const signalKeys = (tableForm: string) => ({
   'signal.enabled.channels': field
     .parsed(
       field.list({
@@ -26,7 +26,7 @@ export const signalKeys = {
     .prefault('source'),
   'signal.data.collection': field
     .text({
-      doc: 'Table of signals, as SCHEMA.TABLE, with three text columns: id, type and data. It must be in the publication.',
+      doc: `Table of signals, as ${tableForm}, with three text columns: id, type and data.`,
       importance: 'MEDIUM',
       group,
     })
@@ -92,4 +92,4 @@ export const signalKeys = {
       group,
     })
     .default(false),
-}
+})
