@@ -70,8 +70,15 @@ export class MysqlSideBySide {
   /** Creates the connectors, and waits for the end of their snapshots. */
   static async start(options: MysqlSideBySideOptions): Promise<MysqlSideBySide> {
     const run = new MysqlSideBySide(options)
-    await options.database.run('CREATE TABLE markers (id INT PRIMARY KEY)')
-    for (const side of run.#sides) await side.client.create(side.prefix, mariadbConnector(options, side))
+    const { database } = options
+    await database.run(
+      'CREATE TABLE markers (id INT PRIMARY KEY)',
+      'CREATE TABLE signals (id VARCHAR(42) PRIMARY KEY, type VARCHAR(32), data VARCHAR(2048))',
+    )
+    const signals = { 'signal.data.collection': `${database.name}.signals` }
+    for (const side of run.#sides) {
+      await side.client.create(side.prefix, { ...mariadbConnector(options, side), ...signals })
+    }
     for (const side of run.#sides) {
       await until(`the snapshot of ${side.prefix}`, WAIT, async () => {
         await refuseFailed(side)
@@ -80,6 +87,20 @@ export class MysqlSideBySide {
     }
     await run.untilRead()
     return run
+  }
+
+  /** Lets both connectors read the rows of a table again, in chunks, and waits for as many rows of each. */
+  async readInChunks(table: string, rows: number): Promise<void> {
+    const { database } = this.#options
+    const before = await Promise.all(this.#sides.map((side) => this.#count(side, table)))
+    const data = JSON.stringify({ 'data-collections': [`${database.name}.${table}`], type: 'incremental' })
+    await database.run(`INSERT INTO signals VALUES ('read ${table}', 'execute-snapshot', '${data}')`)
+    for (const [index, side] of this.#sides.entries()) {
+      await until(`the rows of ${table} in ${side.prefix}`, WAIT, async () => {
+        await refuseFailed(side)
+        return (await this.#count(side, table)) >= before[index]! + rows
+      })
+    }
   }
 
   /** Waits until both connectors have written what the database contains now. */

@@ -16,17 +16,20 @@ import type { MysqlEventWriter } from './events/mysql-event-writer.ts'
 import type { MysqlOrigin } from './events/mysql-source-block.ts'
 import type { SchemaHistory } from './history/schema-history.ts'
 import { type BinlogPosition, printPosition } from './position.ts'
+import type { RequestedMysqlSnapshots } from './snapshot/requested-mysql-snapshots.ts'
 import { type HistoryTable, type TableChange, type TableId, tableIdKey } from './table-model.ts'
-import { TransactionTracker } from './transaction-tracker.ts'
+import type { TransactionTracker } from './transaction-tracker.ts'
 
 export type ChangeProcessorOptions = {
   readonly start: BinlogPosition
-  readonly isMariadb: boolean
+  readonly tracker: TransactionTracker
   readonly partition: StoredOffset
   readonly schemas: TableSchemas
   readonly history: Pick<SchemaHistory, 'store'>
   readonly filter: TableFilter
   readonly writer: MysqlEventWriter
+  /** Receives the changes before they are written, and adds its state to their offsets. */
+  readonly snapshots: Pick<RequestedMysqlSnapshots, 'onRow' | 'onTruncate' | 'withState'>
   /** Whether the server has a sequence of this name, whose numbers it logs as rows. */
   readonly isSequence: (id: TableId) => Promise<boolean>
   readonly includesQuery: boolean
@@ -50,7 +53,7 @@ export class ChangeProcessor {
 
   constructor(options: ChangeProcessorOptions) {
     this.#options = options
-    this.#tracker = new TransactionTracker(options.start, options.isMariadb)
+    this.#tracker = options.tracker
     this.#eventsToSkip = options.start.events
     this.#rowsToSkip = options.start.rows
   }
@@ -69,11 +72,19 @@ export class ChangeProcessor {
     return this.#offset()
   }
 
+  /** The offset without the state of snapshots. */
+  get position(): StoredOffset {
+    return printPosition(this.#tracker.position())
+  }
+
   /** Rejects with an error that names the place in the log if an event cannot be processed. */
   async process(events: readonly PlacedEvent[]): Promise<readonly SourceRecord[]> {
     const records: SourceRecord[] = []
     for (const event of events) {
-      if (event.data.kind === 'heartbeat') continue
+      if (event.data.kind === 'heartbeat') {
+        this.#tracker.wait(event.endPosition)
+        continue
+      }
       this.#tracker.enter(event)
       try {
         await this.#processEvent(event, records)
@@ -112,7 +123,7 @@ export class ChangeProcessor {
         this.#tables.set(data.table.id, await this.#decoderOf(data.table))
         return
       case 'rows':
-        this.#processRows(data.rows, event, records)
+        await this.#processRows(data.rows, event, records)
         return
       case 'commit':
         this.#commit(event.endPosition, records)
@@ -236,7 +247,8 @@ export class ChangeProcessor {
 
   /** The event is the only one of its transaction, of whose begin and end there are no records, as of those of other statements. */
   #truncate(table: HistoryTable, origin: MysqlOrigin): readonly SourceRecord[] {
-    const { writer } = this.#options
+    const { writer, snapshots } = this.#options
+    snapshots.onTruncate(table)
     const { time, transactionId } = origin
     writer.begin(transactionId, BigInt(time.us), this.#offset())
     const records = writer.truncate(table, { ...origin, schema: table.schema, table: table.name }, this.#offset())
@@ -263,18 +275,23 @@ export class ChangeProcessor {
     return decoder
   }
 
-  #processRows(data: RowsData, event: PlacedEvent, records: SourceRecord[]): void {
+  async #processRows(data: RowsData, event: PlacedEvent, records: SourceRecord[]): Promise<void> {
     const decoder = this.#tables.get(data.tableId)
     if (decoder === undefined) {
       if (this.#tables.has(data.tableId)) return
       throw new MysqlProtocolError(`rows of the table number ${data.tableId} have no description`)
     }
+    const { snapshots, writer } = this.#options
+    const { table } = decoder
     const changes = decoder.read(data)
     const delivered = this.#isSkipping ? changes.length : this.#rowsToSkip
     for (const [index, change] of changes.entries()) {
+      // The state after a signal is stored with the record of the signal.
+      const executed = index < delivered ? undefined : snapshots.onRow(data.op, table, change)
+      if (executed !== undefined) await executed
       const offset = this.#offset(index + 1)
-      const origin = this.#originOf(event, decoder.table, index)
-      const written = this.#options.writer.row(data.op, decoder.table, change, origin, offset)
+      const origin = this.#originOf(event, table, index)
+      const written = writer.row(data.op, table, change, origin, offset)
       // What was delivered is counted only.
       if (index >= delivered) for (const record of written) records.push(record)
     }
@@ -300,7 +317,11 @@ export class ChangeProcessor {
   }
 
   #offset(rows = 0): EventOffset {
-    return { sourcePartition: this.#options.partition, sourceOffset: printPosition(this.#tracker.position(rows)) }
+    const { partition, snapshots } = this.#options
+    return {
+      sourcePartition: partition,
+      sourceOffset: snapshots.withState(printPosition(this.#tracker.position(rows))),
+    }
   }
 
   #place({ position }: PlacedEvent): { readonly file: string; readonly position: number } {

@@ -22,14 +22,24 @@ The structure of tables is parsed from the statements in the log and stored in t
 next change is written. Do not share or compact that topic. A statement of a captured database that cannot be parsed stops the task; report it, and meanwhile take
 a new snapshot or use \`snapshot.mode=recovery\`.
 
-Not supported yet, and refused with the reason: signals and incremental snapshots, \`snapshot.max.threads\` above 1,
+Signals request further snapshots: rows of \`signal.data.collection\`, records of \`signal.kafka.topic\`, or lines of \`signal.file\`, with the types
+\`execute-snapshot\` (incremental or blocking), \`stop-snapshot\`, \`pause-snapshot\`, \`resume-snapshot\` and \`log\`. A signal that cannot be understood or
+executed is logged with its id and ignored. An incremental snapshot reads chunks in the order of the key while changes continue, also of a table that is altered
+meanwhile; a row that changes while its chunk is read is left to the stream. It continues after a restart. Keys may have columns of all types but FLOAT, DOUBLE, JSON and those of geometry. With \`read.only=true\` nothing is written to the database; MySQL needs \`gtid_mode=ON\` for
+it. The end of a chunk is a position of the log in each case, so the rows of watermarks are for other readers of the signal table. The offset of
+the signal topic is stored with that of the source, not in the group \`signal.kafka.groupId\`: each signal is executed at least once, and those from before the first
+start are not. Its consumer settings are \`consumer.override.*\` instead of \`signal.consumer.*\`. A blocking snapshot locks the server as the first
+one does until its position is read; one that is interrupted is not continued: send its signal again. If the schema history has captured tables only, it lacks a
+signal table that is added later: start once with \`snapshot.mode=recovery\`.
+
+Not supported yet, and refused with the reason: \`snapshot.max.threads\` above 1,
 \`gtid.source.includes\` and \`gtid.source.excludes\`, \`binlog.buffer.size\`, modes that skip changes,
 histories outside of a topic, columns with MariaDB's attribute COMPRESSED, tables with system versioning whose period columns are not declared,
 the character sets armscii8, cp850, cp852, dec8, geostd8, hp8, keybcs2, macce and swe7, partial JSON values and GTIDs with tags. As with
 Debezium, changes of an XA transaction are written when it is prepared, and events do not have columns of the types INET4 and INET6.
 
 Tests compare the events of some 60 statements and of all types on MariaDB with those of Debezium 3.4, move from a running Debezium and back,
-kill the worker during the snapshot and the changes with exactly-once delivery, and continue on a replica by its GTIDs. There is no MySQL server
+kill the worker during the snapshot and the changes with exactly-once delivery, kill the source during incremental snapshots while rows change, and continue on a replica by its GTIDs. There is no MySQL server
 in these tests: what only MySQL has, such as its GTIDs, compressed transactions and binary JSON, is tested with data that follows the documentation of
 the protocol.
 

@@ -81,9 +81,12 @@ async function* capture(context: Context, flavor: MysqlFlavor): AsyncGenerator<r
   const { config, log } = context
   const sessionOptions = sessionOptionsOf(context)
   const openSession = () => openDatabaseSession(sessionOptions, config)
-  await using session = await openSession()
+  const queryTimeoutMs = config['database.query.timeout.ms']
+  const queryOptions = { ...sessionOptions, url: { ...sessionOptions.url, queryTimeoutMs } }
+  await using session = await openDatabaseSession(queryOptions, config)
   const state = await readMysqlServerState(session)
-  if (state.problem !== undefined) throw new DatabaseError(state.problem, { isTransient: false })
+  const problem = state.problem ?? readOnlyProblem(config, state)
+  if (problem !== undefined) throw new DatabaseError(problem, { isTransient: false })
   const partition = cdcPartition(config['topic.prefix'])
   const raw = context.resumeFrom(partition)
   const stored = raw === undefined ? undefined : parseMysqlOffset(raw)
@@ -126,7 +129,15 @@ async function* capture(context: Context, flavor: MysqlFlavor): AsyncGenerator<r
     if (!context.signal.aborted) await once(context.signal, 'abort')
     return
   }
-  yield* streamMysqlChanges({ ...common, session, sessionOptions, start })
+  const openSessionWith = (options: MysqlSessionOptions) => openDatabaseSession(options, config)
+  const stream = { session, sessionOptions: queryOptions, openSessionWith, start, storedState: raw ?? {} }
+  yield* streamMysqlChanges({ ...common, ...stream })
+}
+
+/** Without GTIDs and without a change in the signal table, MySQL does not say which transactions are visible. */
+function readOnlyProblem(config: MysqlCdcConfig, { hasGtids }: MysqlServerState): string | undefined {
+  if (!config['read.only'] || hasGtids) return undefined
+  return 'read.only=true needs GTIDs: set gtid_mode=ON of the server, or remove the key'
 }
 
 async function decisionOf(

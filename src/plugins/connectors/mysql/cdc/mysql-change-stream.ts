@@ -1,5 +1,6 @@
 import type { SourceContext, SourceRecord, Position as StoredOffset } from '../../../../sdk/index.ts'
 import { HeartbeatSchedule } from '../../cdc/events/heartbeat-schedule.ts'
+import type { ServerAddress } from '../open-socket.ts'
 import type { MysqlSession, MysqlSessionOptions } from '../session.ts'
 import { textLiteral } from '../sql-literal.ts'
 import { type BinlogStart, BinlogStream } from './binlog/binlog-stream.ts'
@@ -7,18 +8,22 @@ import { ChangeProcessor, type ChangeProcessorOptions } from './change-processor
 import type { MysqlCdcConfig } from './config/mysql-cdc-config.ts'
 import type { MysqlServerState } from './mysql-server-state.ts'
 import type { BinlogPosition } from './position.ts'
+import { type RequestedMysqlSnapshotOptions, RequestedMysqlSnapshots } from './snapshot/requested-mysql-snapshots.ts'
 import type { TableId } from './table-model.ts'
+import { TransactionTracker } from './transaction-tracker.ts'
 
 export type MysqlChangeStreamOptions = Omit<
   ChangeProcessorOptions,
-  'isMariadb' | 'isSequence' | 'includesQuery' | 'includesSchemaChanges' | 'storesOnlyCaptured' | 'log'
-> & {
-  readonly context: Pick<SourceContext<MysqlCdcConfig>, 'config' | 'advance' | 'reportLag' | 'log'>
-  /** For `heartbeat.action.query`. */
-  readonly session: MysqlSession
-  readonly sessionOptions: MysqlSessionOptions
-  readonly state: MysqlServerState
-}
+  'tracker' | 'snapshots' | 'isSequence' | 'includesQuery' | 'includesSchemaChanges' | 'storesOnlyCaptured' | 'log'
+> &
+  Omit<RequestedMysqlSnapshotOptions, 'tracker' | 'openStreamSession' | 'serverNumber' | 'requestPosition'> & {
+    readonly context: Pick<SourceContext<MysqlCdcConfig>, 'reportLag'>
+    /** For `heartbeat.action.query`. */
+    readonly session: MysqlSession
+    readonly sessionOptions: MysqlSessionOptions
+    /** Opens a session for queries. */
+    readonly openSessionWith: (options: MysqlSessionOptions) => Promise<MysqlSession>
+  }
 
 /** While there are no changes, the server sends messages in this part of `connect.keep.alive.interval.ms`. */
 const HEARTBEAT_FACTOR = 0.8
@@ -42,9 +47,18 @@ export async function* streamMysqlChanges(options: MysqlChangeStreamOptions): As
     heartbeatMs: intervalMs > 0 ? Math.min(intervalMs, keepAliveMs) : keepAliveMs,
   })
   log.info({ file: start.file, position: start.position, gtids: start.gtids }, 'reading the binary log')
+  const tracker = new TransactionTracker(start, isMariadb)
+  await using snapshots = await RequestedMysqlSnapshots.open({
+    ...options,
+    tracker,
+    openStreamSession: () => options.openSessionWith(onServer(sessionOptions, stream.address)),
+    serverNumber: () => stream.serverNumber,
+    requestPosition: () => stream.requestPosition(),
+  })
   const processor = new ChangeProcessor({
     ...options,
-    isMariadb,
+    tracker,
+    snapshots,
     isSequence: (id) => isSequence(session, id),
     includesQuery: config['include.query'],
     includesSchemaChanges: config['include.schema.changes'],
@@ -66,11 +80,17 @@ export async function* streamMysqlChanges(options: MysqlChangeStreamOptions): As
       context.advance(partition, offset.sourceOffset as StoredOffset)
       advanced = reached
     }
-    const isIdle = events.some(({ data }) => data.kind === 'heartbeat')
+    const isIdle = events.length === 0 || events.some(({ data }) => data.kind === 'heartbeat')
     const ms = isIdle || processor.timeUs === 0n ? 0 : Math.max(0, Date.now() - Number(processor.timeUs / 1000n))
     context.reportLag({ ms, bytes: 0, retainedBytes: 0 })
     yield records
+    if (!processor.isInTransaction) yield* snapshots.records(processor.position)
   }
+}
+
+/** Another session on the server of the stream, whose positions have no meaning on others. */
+function onServer(options: MysqlSessionOptions, address: ServerAddress): MysqlSessionOptions {
+  return 'path' in address ? options : { ...options, url: { ...options.url, hosts: [address] } }
 }
 
 function startOf({ file, position, gtids }: BinlogPosition, { hasGtids }: MysqlServerState): BinlogStart {

@@ -96,40 +96,54 @@ export async function withGtids(
   return { ...position, gtids: gtids ?? undefined }
 }
 
+type Queries = Pick<MysqlSession, 'query'>
+
+/** A place in the log of one server. */
+export type LogPlace = Pick<BinlogPosition, 'file' | 'position'>
+
 /** The end of the log. In a transaction of MariaDB with a consistent snapshot, it is the position of the snapshot. */
 export async function readPosition(session: MysqlSession, state: MysqlServerState): Promise<BinlogPosition> {
-  const operation = 'read the position of the binary log'
-  const place = state.isMariadb ? await mariadbPlace(session, operation) : await mysqlPlace(session, operation)
-  if (place === undefined) {
-    throw new DatabaseError(`could not ${operation}: the server writes no binary log`, { isTransient: false })
-  }
-  return { ...place, events: 0, rows: 0, timestampS: undefined, serverId: undefined }
+  const found = state.isMariadb ? await mariadbPlace(session) : await readLogEnd(session, state)
+  return { ...found, events: 0, rows: 0, timestampS: undefined, serverId: undefined }
 }
 
-type Place = Pick<BinlogPosition, 'file' | 'position' | 'gtids'>
+type PlaceWithGtids = LogPlace & Pick<BinlogPosition, 'gtids'>
 
-async function mariadbPlace(session: MysqlSession, operation: string): Promise<Place | undefined> {
-  const rows = await session.query(operation, "SHOW STATUS LIKE 'binlog_snapshot_%'")
+async function mariadbPlace(session: MysqlSession): Promise<PlaceWithGtids> {
+  const place = (await readViewPlace(session)) ?? (await readLogEnd(session, { isMariadb: true }))
+  const [[gtids] = []] = await session.query(READ_POSITION, gtidsBefore(place.file, place.position))
+  return { ...place, gtids: gtids ?? undefined }
+}
+
+/** Up to which place of MariaDB's log the transaction, begun with a consistent snapshot, sees changes; undefined outside of one. */
+export async function readViewPlace(session: Queries): Promise<LogPlace | undefined> {
+  const rows = await session.query(READ_POSITION, "SHOW STATUS LIKE 'binlog_snapshot_%'")
   const status = new Map(rows.map(([name, value]) => [name!.toLowerCase(), value]))
-  const [[ownFile, ownPosition] = []] =
-    status.get('binlog_snapshot_file') && Number(status.get('binlog_snapshot_position')) > 0
-      ? [[status.get('binlog_snapshot_file'), status.get('binlog_snapshot_position')]]
-      : await session.query(operation, 'SHOW MASTER STATUS')
-  if (!ownFile) return undefined
-  const position = Number(ownPosition)
-  const [[gtids] = []] = await session.query(operation, gtidsBefore(ownFile, position))
-  return { file: ownFile, position, gtids: gtids ?? undefined }
+  const file = status.get('binlog_snapshot_file')
+  const position = Number(status.get('binlog_snapshot_position'))
+  return file && position > 0 ? { file, position } : undefined
 }
 
 /** `ER_PARSE_ERROR`: the statement has another name since MySQL 8.4. */
 const PARSE_ERROR = 1064
 
-async function mysqlPlace(session: MysqlSession, operation: string): Promise<Place | undefined> {
-  const rows = await session.query(operation, 'SHOW BINARY LOG STATUS').catch((error: unknown) => {
-    if (error instanceof DatabaseError && error.errno === PARSE_ERROR)
-      return session.query(operation, 'SHOW MASTER STATUS')
-    throw error
-  })
+const READ_POSITION = 'read the position of the binary log'
+
+/** The end of the log, also within a transaction. MySQL says the GTIDs before it. */
+export async function readLogEnd(
+  session: Queries,
+  { isMariadb }: Pick<MysqlServerState, 'isMariadb'>,
+): Promise<PlaceWithGtids> {
+  const master = () => session.query(READ_POSITION, 'SHOW MASTER STATUS')
+  const rows = isMariadb
+    ? await master()
+    : await session.query(READ_POSITION, 'SHOW BINARY LOG STATUS').catch((error: unknown) => {
+        if (error instanceof DatabaseError && error.errno === PARSE_ERROR) return master()
+        throw error
+      })
   const [[file, position, , , gtids] = []] = rows
-  return file ? { file, position: Number(position), gtids: gtids?.replaceAll(/\s/g, '') || undefined } : undefined
+  if (!file) {
+    throw new DatabaseError(`could not ${READ_POSITION}: the server writes no binary log`, { isTransient: false })
+  }
+  return { file, position: Number(position), gtids: gtids?.replaceAll(/\s/g, '') || undefined }
 }

@@ -74,6 +74,13 @@ export function isReadAgain(recorded: BinlogPosition, start: BinlogPosition, isM
   return isEqual(parseGtidSet(recorded.gtids, isMariadb), parseGtidSet(start.gtids, isMariadb))
 }
 
+const POSITION_BITS = 48n
+
+/** A place in the log of one server as a number that grows. */
+export function logPositionOf({ file, position }: Pick<BinlogPosition, 'file' | 'position'>): bigint {
+  return (BigInt(fileNumber(file)) << POSITION_BITS) + BigInt(position)
+}
+
 /** Whether a place of the schema history is not behind a position. */
 export function isAtOrBefore(recorded: BinlogPosition, wanted: BinlogPosition, isMariadb: boolean): boolean {
   if (wanted.gtids !== undefined) {

@@ -20,6 +20,8 @@ export class TransactionTracker {
   #eventUs = 0n
   /** Where the present event begins. */
   #begins = 0
+  /** Where the server waits for more events, outside of transactions. */
+  #idle = 0
   isOpen = false
   /** Whether the transaction ends with its statement. */
   isStandalone = false
@@ -44,6 +46,16 @@ export class TransactionTracker {
 
   get restart(): number {
     return this.#restart
+  }
+
+  /** Everything before this place of the log was delivered. */
+  get delivered(): Pick<BinlogPosition, 'file' | 'position'> {
+    return { file: this.#file, position: Math.max(this.#restart, this.isOpen ? 0 : this.#idle) }
+  }
+
+  /** The ids of the transactions that were delivered; undefined if they are not known. */
+  get gtids(): string | undefined {
+    return this.#gtidsText
   }
 
   /** Whether the log continues from this position. */
@@ -71,6 +83,11 @@ export class TransactionTracker {
     this.#begins = position
   }
 
+  /** Call it with each message that the server has no more events. */
+  wait(position: number): void {
+    this.#idle = position
+  }
+
   /** Call it with each event after it was processed. */
   leave(): void {
     this.#events += 1
@@ -80,6 +97,7 @@ export class TransactionTracker {
     if (file === this.#file && position < this.#restart) return
     this.#file = file
     this.#restart = position
+    this.#idle = 0
     this.#events = 0
   }
 

@@ -17,6 +17,7 @@ export class PacketStream {
   #sequence = 0
   #failure: Error | undefined
   #wake: (() => void) | undefined
+  #isInterrupted = false
 
   constructor(stream: Duplex, packetBytesMax: number) {
     this.#stream = stream
@@ -63,6 +64,24 @@ export class PacketStream {
       if (packet !== undefined) return packet
       await this.#more()
     }
+  }
+
+  /** The next packet; undefined if `interrupt` was called and none was received before. */
+  async readUntilInterrupt(): Promise<Buffer | undefined> {
+    for (;;) {
+      const packet = this.tryRead()
+      if (packet !== undefined || this.#isInterrupted) {
+        this.#isInterrupted = false
+        return packet
+      }
+      await this.#more()
+    }
+  }
+
+  /** Ends the waiting of `readUntilInterrupt`, now or when it is called. */
+  interrupt(): void {
+    this.#isInterrupted = true
+    this.#wake?.()
   }
 
   /** The next packet if it was received completely. */

@@ -66,15 +66,19 @@ const OPERATION = 'read the binary log'
 
 /** Reads the binary log of a server as a replica does. */
 export class BinlogStream implements AsyncDisposable {
+  /** Where the server is. */
+  readonly address: ServerAddress
   readonly #packets: PacketStream
   readonly #options: BinlogStreamOptions
   readonly #abortListener: Disposable
   #hasChecksum: boolean
   #position: number = FIRST_POSITION
+  #serverNumber: number | undefined
   #silence: NodeJS.Timeout | undefined
   #isSilent = false
 
-  private constructor(packets: PacketStream, options: BinlogStreamOptions) {
+  private constructor(address: ServerAddress, packets: PacketStream, options: BinlogStreamOptions) {
+    this.address = address
     this.#packets = packets
     this.#options = options
     this.#hasChecksum = options.hasChecksum
@@ -109,7 +113,7 @@ export class BinlogStream implements AsyncDisposable {
     const { session } = options
     const socket = openSocket(place, session.access)
     socket.setTimeout(session.url.connectTimeoutMs, () => socket.destroy(timeoutError(session.url.connectTimeoutMs)))
-    const stream = new BinlogStream(new PacketStream(socket, EVENT_BYTES_MAX), options)
+    const stream = new BinlogStream(place, new PacketStream(socket, EVENT_BYTES_MAX), options)
     try {
       await logInToServer(stream.#packets, {
         user: session.user ?? session.url.user ?? '',
@@ -129,13 +133,28 @@ export class BinlogStream implements AsyncDisposable {
     }
   }
 
+  /** The `server_id` of the server, from the description of its log; undefined before that was read. */
+  get serverNumber(): number | undefined {
+    return this.#serverNumber
+  }
+
+  /** Lets `read` yield an empty array soon if there are no events. */
+  requestPosition(): void {
+    this.#packets.interrupt()
+  }
+
   /** Yields the events in their order, in arrays as they arrive. Ends when the signal of the session is aborted. */
   async *read(): AsyncGenerator<readonly PlacedEvent[]> {
     const { signal, keyNames } = this.#options.session
     try {
       for (;;) {
         const events: PlacedEvent[] = []
-        this.#receive(await this.#packets.read(), events)
+        const first = await this.#packets.readUntilInterrupt()
+        if (first === undefined) {
+          yield events
+          continue
+        }
+        this.#receive(first, events)
         this.#silence?.refresh()
         for (let packet = this.#nextPacket(events); packet !== undefined; packet = this.#nextPacket(events)) {
           this.#receive(packet, events)
@@ -245,7 +264,10 @@ export class BinlogStream implements AsyncDisposable {
 
   #receiveEvent(bytes: Buffer, events: PlacedEvent[]): void {
     const header = readHeader(bytes)
-    if (header.type === EVENT.formatDescription) this.#hasChecksum = hasChecksum(bytes)
+    if (header.type === EVENT.formatDescription) {
+      this.#hasChecksum = hasChecksum(bytes)
+      this.#serverNumber = header.serverId
+    }
     const end = this.#hasChecksum ? bytes.length - CHECKSUM_BYTES : bytes.length
     if (end < EVENT_HEADER_BYTES) throw new MysqlProtocolError('an event of the binary log is shorter than its header')
     if (this.#hasChecksum && bytes.readUInt32LE(end) !== crc32(bytes.subarray(0, end))) {

@@ -3,6 +3,7 @@ import { columnMaskProblem } from '../../../cdc/config/column-masks.ts'
 import { eventKeys, eventSettings } from '../../../cdc/config/event-keys.ts'
 import { javaClassProblem } from '../../../cdc/config/java-class-keys.ts'
 import { namingKeys, namingProblem } from '../../../cdc/config/naming-keys.ts'
+import { signalKeys } from '../../../cdc/config/signal-keys.ts'
 import { TableFilter } from '../../../cdc/config/table-filter.ts'
 import type { EventSettings } from '../../../cdc/events/event-settings.ts'
 import type { MysqlValueSettings } from '../values/mysql-value-settings.ts'
@@ -24,9 +25,6 @@ const UNSUPPORTED: Readonly<Record<string, { readonly allowed: readonly string[]
     allowed: ['io.debezium.storage.kafka.history.KafkaSchemaHistory'],
     reason: 'the schema history is in a topic only',
   },
-  'signal.data.collection': { allowed: [], reason: 'signals are not supported yet' },
-  'signal.enabled.channels': { allowed: ['source'], reason: 'signals are not supported yet' },
-  'read.only': { allowed: ['false'], reason: 'signals are not supported yet' },
   'snapshot.max.threads': { allowed: ['1'], reason: 'existing rows are read by one session' },
   'snapshot.isolation.mode': { allowed: ['repeatable_read'], reason: 'existing rows are read at one moment' },
   'gtid.source.includes': { allowed: [], reason: 'transactions of all servers are read' },
@@ -40,7 +38,6 @@ const UNSUPPORTED: Readonly<Record<string, { readonly allowed: readonly string[]
     reason: 'changes of captured tables are never skipped',
   },
   'table.ignore.builtin': { allowed: ['true'], reason: 'tables of the system are never captured' },
-  'incremental.snapshot.allow.schema.changes': { allowed: ['false'], reason: 'signals are not supported yet' },
 }
 
 /** The configuration of `MysqlCdcSource`. Other keys are those with variable names, such as `column.mask.with.5.chars`. */
@@ -53,6 +50,7 @@ export const mysqlCdcConfig = z
     'topic.naming.strategy': namingKeys['topic.naming.strategy'].default(DEFAULT_STRATEGY),
     ...eventKeys('DATABASE.TABLE'),
     ...mysqlSnapshotKeys,
+    ...signalKeys('DATABASE.TABLE'),
     ...historyKeys,
     ...mysqlStreamKeys,
   })
@@ -96,7 +94,8 @@ const KNOWN = [
   'database\\.(server\\.id\\.offset|protocol|jdbc\\.driver|jdbc\\.protocol|connectionTimeZone)|driver\\..+|executor\\.shutdown\\.timeout\\.ms',
   'min\\.row\\.count\\.to\\.stream\\.results|streaming\\.delay\\.ms|snapshot\\.tables\\.order\\.by\\.row\\.count|gtid\\.source\\.filter\\.dml\\.events',
   'guardrail\\.collections\\.(max|limit\\.action)|custom\\.metric\\.tags|custom\\.sanitize\\.pattern|include\\.schema\\.comments',
-  'schema\\.history\\.internal\\..+|(notification|openlineage\\.integration|internal|signal)\\..+|incremental\\.snapshot\\..+',
+  'schema\\.history\\.internal\\..+|(notification|openlineage\\.integration|internal|signal\\.consumer)\\..+',
+  'signal\\.kafka\\.groupId|incremental\\.snapshot\\.allow\\.schema\\.changes',
   'connector\\.adapter',
   ...Object.keys(UNSUPPORTED).map((key) => key.replaceAll('.', '\\.')),
 ]
@@ -146,6 +145,6 @@ export function captureFilter(config: MysqlCdcConfig): TableFilter {
     schemas: { include: config['database.include.list'], exclude: config['database.exclude.list'] },
     tables: { include: config['table.include.list'], exclude: config['table.exclude.list'] },
     isSystemSchema: isSystemDatabase,
-    signalTable: undefined,
+    signalTable: config['signal.data.collection'],
   })
 }

@@ -93,7 +93,7 @@ export const mysqlDatabaseKeys = {
     .default(60_000),
   'database.query.timeout.ms': field
     .int({
-      doc: 'Time after which a query of the catalog or of a heartbeat counts as lost, in ms. 0: no limit. Snapshots have none.',
+      doc: 'Time after which a query of the catalog, of a heartbeat or of an incremental snapshot counts as lost, in ms. 0: no limit. Other snapshots have none.',
       importance: 'LOW',
       min: 0,
       group,

@@ -39,6 +39,10 @@ export class TableSchemas {
     return this.#tables.size
   }
 
+  get tables(): readonly HistoryTable[] {
+    return [...this.#tables.values()]
+  }
+
   setDatabaseCharset(database: string, charset: string): void {
     this.#charsets.set(this.#folded(database), charset)
   }

@@ -2,6 +2,7 @@ import type { SourceContext, SourceRecord, Position as StoredOffset } from '../.
 import { overridingStatements } from '../../../cdc/config/overriding-statements.ts'
 import type { TableFilter } from '../../../cdc/config/table-filter.ts'
 import { type EventTime, eventTime } from '../../../cdc/events/event-time.ts'
+import type { BlockingSnapshot } from '../../../cdc/signals/incremental-snapshot.ts'
 import { type MarkedRows, RowSequence, type SnapshotMarker } from '../../../cdc/snapshot/row-sequence.ts'
 import { DatabaseError } from '../../../jdbc/database-error.ts'
 import { plainTable, quotedTable } from '../../../jdbc/identifier.ts'
@@ -9,14 +10,14 @@ import type { RowTexts } from '../../../jdbc/row-texts.ts'
 import type { MysqlSession } from '../../session.ts'
 import { mysqlQuoted } from '../../sql-literal.ts'
 import type { MysqlCdcConfig } from '../config/mysql-cdc-config.ts'
-import type { TableSchemas } from '../ddl/table-schemas.ts'
+import { TableSchemas } from '../ddl/table-schemas.ts'
 import type { MysqlEventWriter } from '../events/mysql-event-writer.ts'
 import type { MysqlOrigin } from '../events/mysql-source-block.ts'
 import type { SchemaHistory } from '../history/schema-history.ts'
 import { type MysqlServerState, readPosition } from '../mysql-server-state.ts'
 import { type BinlogPosition, printPosition } from '../position.ts'
 import type { HistoryTable, TableChange, TableId } from '../table-model.ts'
-import { baseTypeOf } from '../values/mysql-representations.ts'
+import { selectStatement } from './select-statement.ts'
 import { type ReadStructures, readStructures } from './table-structures.ts'
 
 export type MysqlSnapshotOptions = {
@@ -62,10 +63,41 @@ export async function* takeSnapshot(
     'read the structure of the tables',
   )
   yield await structureRecords(options, structures, position, time)
-  if (options.readsRows) yield* rowRecords(options, session, { structures, statements, position, time })
+  const included = config['snapshot.include.collection.list']
+  const tables = structures.tables
+    .map(({ table }) => table)
+    .filter((table) => filter.includes(table) && plainTable(table) !== config['signal.data.collection'])
+    .filter((table) => included.length === 0 || included.some((pattern) => pattern.test(plainTable(table))))
+  const sourceOffset = () => snapshotOffset(position, time)
+  if (options.readsRows) yield* rowRecords(options, session, { tables, statements, position, time, sourceOffset })
   context.advance(options.partition, printPosition(position))
   yield []
   return position
+}
+
+export type RequestedRowsOptions = Pick<
+  MysqlSnapshotOptions,
+  'context' | 'partition' | 'openSession' | 'state' | 'writer'
+>
+
+/** Reads the rows of tables that a signal requests, all at one moment, which is after what the stream has delivered. */
+export async function* readRequestedRows(
+  options: RequestedRowsOptions,
+  { tables: names, statements }: BlockingSnapshot,
+  sourceOffset: () => StoredOffset,
+): AsyncGenerator<readonly SourceRecord[]> {
+  const { context, openSession, state } = options
+  await using session = await openSession()
+  await begin(session, true, context.config['snapshot.lock.timeout.ms'])
+  const position = await readPosition(session, state)
+  // The tables as they are at this moment: the stream may not have read the statements that altered them.
+  const schemas = new TableSchemas({ hasLowerCaseNames: state.hasLowerCaseNames, serverCharset: state.charset })
+  const isRequested = (id: TableId) => names.includes(plainTable(id))
+  const structures = await readStructures(session, schemas, { isRead: isRequested, isCaptured: isRequested })
+  await session.execute('release the lock', 'UNLOCK TABLES')
+  const tables = structures.tables.map(({ table }) => table)
+  const time = eventTime(BigInt(Date.now()) * 1000n)
+  yield* rowRecords(options, session, { tables, statements, position, time, sourceOffset })
 }
 
 /** `ER_SPECIFIC_ACCESS_DENIED_ERROR` and other denials. */
@@ -148,31 +180,28 @@ function structureStatements(
 }
 
 type Reading = {
-  readonly structures: ReadStructures
+  readonly tables: readonly HistoryTable[]
   /** The statements whose rows replace those of a table. */
   readonly statements: ReadonlyMap<string, string>
   readonly position: BinlogPosition
   readonly time: EventTime
+  readonly sourceOffset: () => StoredOffset
 }
 type TableRows = { readonly table: HistoryTable; readonly rows: readonly RowTexts[] }
 
 async function* rowRecords(
-  options: MysqlSnapshotOptions,
+  options: RequestedRowsOptions,
   session: MysqlSession,
-  { structures, statements, position, time }: Reading,
+  reading: Reading,
 ): AsyncGenerator<readonly SourceRecord[]> {
-  const { context, filter } = options
+  const { context } = options
+  const { tables, statements } = reading
   const { config, log } = context
-  const included = config['snapshot.include.collection.list']
-  const tables = structures.tables
-    .map(({ table }) => table)
-    .filter((table) => filter.includes(table))
-    .filter((table) => included.length === 0 || included.some((pattern) => pattern.test(plainTable(table))))
   const rowsMax = Math.min(config['snapshot.fetch.size'], config['max.batch.size'])
   const released: MarkedRows<TableRows>[] = []
   const sequence = new RowSequence<HistoryTable, TableRows>(tables[0], (rows) => released.push(rows))
   let count = 0
-  const take = () => released.splice(0).map((marked) => toRecords(options, marked, position, time))
+  const take = () => released.splice(0).map((marked) => toRecords(options, marked, reading))
   for (const [index, table] of tables.entries()) {
     log.info({ table: plainTable(table), number: index + 1, tables: tables.length }, 'reading the rows of a table')
     const statement = selectStatement(table, statements.get(plainTable(table)))
@@ -195,12 +224,11 @@ async function* rowRecords(
 }
 
 function toRecords(
-  { writer, partition }: MysqlSnapshotOptions,
+  { writer, partition }: RequestedRowsOptions,
   { batch: { table, rows }, first, last }: MarkedRows<TableRows>,
-  position: BinlogPosition,
-  time: EventTime,
+  { position, time, sourceOffset }: Reading,
 ): readonly SourceRecord[] {
-  const offset = { sourcePartition: partition, sourceOffset: snapshotOffset(position, time) }
+  const offset = { sourcePartition: partition, sourceOffset: sourceOffset() }
   const originWith = (marker: SnapshotMarker) => originOf(table, position, time, marker)
   const middle = originWith('true')
   return rows.map((row, index) => {
@@ -215,7 +243,12 @@ function snapshotOffset(position: BinlogPosition, time: EventTime): StoredOffset
   return { ...printed, snapshot: 'INITIAL', snapshot_completed: false }
 }
 
-function originOf(table: TableId, position: BinlogPosition, time: EventTime, marker: SnapshotMarker): MysqlOrigin {
+export function originOf(
+  table: TableId,
+  position: Pick<BinlogPosition, 'file' | 'position'>,
+  time: EventTime,
+  marker: SnapshotMarker | 'incremental',
+): MysqlOrigin {
   return {
     schema: table.schema,
     table: table.name,
@@ -230,14 +263,4 @@ function originOf(table: TableId, position: BinlogPosition, time: EventTime, mar
     marker,
     transactionId: '',
   }
-}
-
-/** Selects from the table or from an overriding statement. The server prints a `float` with six digits, but a `double` with all of them. */
-function selectStatement(table: HistoryTable, overriding: string | undefined): string {
-  const columns = table.columns.map((column) => {
-    const name = mysqlQuoted(column.name)
-    return /^FLOAT4?$/.test(baseTypeOf(column)) ? `(${name} + 0e0)` : name
-  })
-  const from = overriding === undefined ? quotedTable(table, mysqlQuoted) : `(${overriding}\n) AS overriding`
-  return `SELECT ${columns.join(', ')} FROM ${from}`
 }
