@@ -44,7 +44,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'retry-without-sequence',
     world: 'worker',
-    seed: 5,
+    seed: 10,
     fault: 'A batch is retried with a new sequence number, so that the broker does not recognize it.',
     edits: [
       {
