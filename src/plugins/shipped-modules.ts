@@ -20,6 +20,8 @@ export const SHIPPED_MODULES: Readonly<Record<string, () => Promise<object>>> = 
   'connectors/postgres/cdc/postgres-cdc-source': () => import('./connectors/postgres/cdc/postgres-cdc-source.ts'),
   'connectors/s3/s3-sink': () => import('./connectors/s3/s3-sink.ts'),
   'connectors/s3/aiven-s3-sink': () => import('./connectors/s3/aiven-s3-sink.ts'),
+  'connectors/mqtt/mqtt-source': () => import('./connectors/mqtt/mqtt-source.ts'),
+  'connectors/mqtt/mqtt-sink': () => import('./connectors/mqtt/mqtt-sink.ts'),
   'connectors/search/elasticsearch-sink': () => import('./connectors/search/elasticsearch-sink.ts'),
   'connectors/search/opensearch-sink': () => import('./connectors/search/opensearch-sink.ts'),
   'converters/string': () => import('./converters/string.ts'),

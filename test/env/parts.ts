@@ -12,6 +12,7 @@ import { kafkaPart } from './kafka.ts'
 import { kubernetesPart } from './kubernetes.ts'
 import { mariadbPart } from './mariadb.ts'
 import { mavenPluginPart } from './maven-plugin.ts'
+import { mosquittoPart } from './mosquitto.ts'
 import { nodeToolsPart } from './node-tools.ts'
 import { opensearchPart } from './opensearch.ts'
 import type { AddressOf } from './part.ts'
@@ -46,6 +47,7 @@ export const parts = {
   mariadb: mariadbPart('mariadb'),
   shells: shellsPart('shells'),
   opensearch: opensearchPart('opensearch'),
+  mosquitto: mosquittoPart('mosquitto'),
   chromium: chromiumPart('chromium'),
   kubernetes: kubernetesPart('kubernetes'),
   prometheus: prometheusPart('prometheus'),
