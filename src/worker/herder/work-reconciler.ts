@@ -32,6 +32,7 @@ export class WorkReconciler {
   readonly #options: WorkReconcilerOptions
   #queue: Promise<unknown> = Promise.resolve()
   #isPending = false
+  #isWakeScheduled = false
   /** Connectors to reconcile next; undefined: all. */
   #changed: Set<string> | undefined = new Set()
   #isRestartingInterrupted = false
@@ -102,13 +103,22 @@ export class WorkReconciler {
     if (this.#isRestartingInterrupted) return
     this.#isRestartingInterrupted = true
     this.#enqueue(async () => {
+      if (!this.#mayStartWork()) return this.#restartInterruptedLater()
       this.#isRestartingInterrupted = false
-      if (this.#mayStartWork()) await this.#options.runner.restartInterrupted()
-      else setTimeout(() => this.onInterrupted(), RETRY_MS).unref()
+      await this.#options.runner.restartInterrupted()
     }).catch((error: unknown) => {
       this.#options.logger.error({ err: error }, 'interrupted tasks could not be restarted; retrying')
       setTimeout(() => this.onInterrupted(), RETRY_MS).unref()
     })
+  }
+
+  /** Interruptions until then are merged into this one. */
+  #restartInterruptedLater(): void {
+    const restart = () => {
+      this.#isRestartingInterrupted = false
+      this.onInterrupted()
+    }
+    setTimeout(restart, RETRY_MS).unref()
   }
 
   onRestart(restart: RestartRequest): void {
@@ -166,7 +176,13 @@ export class WorkReconciler {
   }
 
   #wakeLater(): void {
-    setTimeout(() => this.wake(), RETRY_MS).unref()
+    if (this.#isWakeScheduled) return
+    this.#isWakeScheduled = true
+    const wake = () => {
+      this.#isWakeScheduled = false
+      this.wake()
+    }
+    setTimeout(wake, RETRY_MS).unref()
   }
 
   /** Work that has to wait is started by a later reconciliation. */

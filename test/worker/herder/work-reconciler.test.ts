@@ -77,6 +77,13 @@ describe('WorkReconciler', () => {
     await expect(reconciler.restartConnector('d')).rejects.toMatchObject({ code: 'rebalancing' })
     await retry()
     expect(tasks).toHaveLength(2)
+    for (let change = 0; change < 5; change++) {
+      reconciler.wake('c')
+      reconciler.onInterrupted()
+      await reconciler.isResponding()
+    }
+    // One for each kind of retry.
+    expect(vi.getTimerCount()).toBe(2)
     group.mayStartWork = true
     await retry()
     expect([[...runner.tasks.keys()], [...runner.connectors.keys()]]).toEqual([['c-1'], ['d']])
