@@ -109,6 +109,12 @@ export const PARTS = {
     limitMinutes: { quick: 3, full: 20 },
     isPaired: true,
   },
+  'cdc-mariadb': {
+    load: async () => (await import('./cdc/mariadb.ts')).benchMariadbCdc,
+    needs: ['mariadb', 'javaConnect', 'debezium'],
+    quick: { records: 200_000, converters: 'json' },
+    limitMinutes: { quick: 3, full: 12 },
+  },
 } as const satisfies Readonly<Record<string, BenchPart>>
 
 export type PartName = keyof typeof PARTS

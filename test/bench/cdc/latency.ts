@@ -4,7 +4,6 @@ import { createWorkerClient } from '../../../src/clients/worker-client.ts'
 import { until } from '../../support/until.ts'
 import type { Side } from '../worker/sides.ts'
 import { JSON_WITH_SCHEMAS } from './converters.ts'
-import { untilActive } from './rates.ts'
 import type { SourceDatabase } from './source-database.ts'
 
 const WAIT = { everyMs: 50, timeoutMs: 120_000 }
@@ -47,7 +46,7 @@ export async function measureLatency(
       ...database.config(id, 'changed', JSON_WITH_SCHEMAS),
       ...config,
     })
-    await untilActive(database, id)
+    await database.untilStreaming(id)
     arrivals.push(workers.use(new Arrivals(broker, topic)))
   }
   const committedMs = await commitSteadily(database)

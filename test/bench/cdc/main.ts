@@ -1,4 +1,5 @@
 import type { ConnectorProperties } from '../../../src/clients/worker-client.ts'
+import type { DebeziumConnector } from '../../env/debezium.ts'
 import { openDisposableBroker } from '../../support/topic.ts'
 import { type Figure, median } from '../figures.ts'
 import { debeziumPluginPath } from '../java-plugins/cases.ts'
@@ -19,7 +20,7 @@ import { SourceDatabase } from './source-database.ts'
 const RECORDS_PER_ROW = 10
 const WORKER_SETTINGS = { 'offset.flush.interval.ms': '1000' }
 
-type Compared = { readonly ours: Rates; readonly debezium: Rates }
+export type Compared = { readonly ours: Rates; readonly debezium: Rates }
 type Round = {
   /** In the order of the converter settings. */
   readonly rates: readonly Compared[]
@@ -77,12 +78,13 @@ async function receiveRate(database: SourceDatabase, changes: number, round: num
   return (changes / ms) * 1_000
 }
 
-async function sidesWithDebezium(
+export async function sidesWithDebezium(
   settings: Settings,
   names: readonly ConvertersName[],
+  connector: DebeziumConnector = 'postgres',
 ): Promise<readonly [ours: Side, debezium: Side]> {
   const [ours, java] = sidesOn(settings)
-  const pluginPath = await debeziumPluginPath()
+  const pluginPath = await debeziumPluginPath(connector)
   await installConverters(names, pluginPath)
   // Apicurio's converter is found by a scan only.
   const plugins = { 'plugin.path': pluginPath, 'plugin.discovery': 'hybrid_warn' }
@@ -92,8 +94,27 @@ async function sidesWithDebezium(
   ]
 }
 
-function rateFigures({ title }: Converters, at: number, rounds: readonly Round[]): readonly Figure[] {
-  const compared = rounds.map(({ rates }) => rates[at]!)
+function rateFigures(choice: Converters, at: number, rounds: readonly Round[]): readonly Figure[] {
+  const figures = comparedFigures(
+    choice,
+    rounds.map(({ rates }) => rates[at]!),
+  )
+  const beside = (name: string, program: string, rate: (round: Round) => number, aim: number): readonly Figure[] =>
+    figures
+      .filter((figure) => figure.name.endsWith(`: ${name}`))
+      .map((figure) => ({ ...figure, against: { name: program, values: rounds.map(rate) }, aim }))
+  return [
+    ...figures,
+    ...beside(SNAPSHOT, 'COPY TO', ({ copy }) => copy, 0.04),
+    ...beside(CHANGES, 'pg_recvlogical', ({ receive }) => receive, 0.4),
+  ]
+}
+
+const SNAPSHOT = 'snapshot, first to last record'
+const CHANGES = 'changes'
+
+/** Figures of one setting of converters beside Debezium. */
+export function comparedFigures({ title }: Converters, compared: readonly Compared[]): readonly Figure[] {
   const ours = (what: keyof Rates) => compared.map((one) => one.ours[what])
   const kilobytes = (median(ours('changeBytes')) / 1_000).toFixed(1)
   const of = (what: keyof Rates, unit: Figure['unit'], name: string, aim: number): Figure => ({
@@ -103,20 +124,11 @@ function rateFigures({ title }: Converters, at: number, rounds: readonly Round[]
     against: { name: 'Debezium', values: compared.map(({ debezium }) => debezium[what]) },
     aim,
   })
-  const beside = (figure: Figure, program: string, rate: (round: Round) => number, aim: number): Figure => ({
-    ...figure,
-    against: { name: program, values: rounds.map(rate) },
-    aim,
-  })
-  const snapshot = of('snapshot', 'rec/s', 'snapshot, first to last record', 1.5)
-  const changes = of('stream', 'rec/s', 'changes', 1)
   return [
-    snapshot,
+    of('snapshot', 'rec/s', SNAPSHOT, 1.5),
     of('snapshotWithStart', 'rec/s', 'snapshot, with the start of the connector', 1.5),
-    beside(snapshot, 'COPY TO', ({ copy }) => copy, 0.04),
     of('snapshotCpuMsPer1000', 'ms', 'snapshot, CPU time of 1,000 rows', 1),
-    changes,
-    beside(changes, 'pg_recvlogical', ({ receive }) => receive, 0.4),
+    of('stream', 'rec/s', CHANGES, 1),
     of('streamCpuMsPer1000', 'ms', 'changes, CPU time of 1,000', 1),
     of('changeBytes', 'B', 'size of a change', 1.1),
     of('occupiedMb', 'MB', 'memory after', 0.6),

@@ -6,7 +6,21 @@ import { until } from '../../support/until.ts'
 import { countRecords } from '../postgres/connector-rates.ts'
 import { startCpuClock } from '../process.ts'
 import type { Side } from '../worker/sides.ts'
-import type { SourceDatabase } from './source-database.ts'
+
+/** A database with a table `made`, whose rows exist, and an empty table `changed`. */
+export type MeasuredDatabase = {
+  /** The configuration of a connector, with defaults apart from the table and the converters. */
+  config(id: string, table: string, converters: ConnectorProperties): ConnectorProperties
+  topicOf(id: string, table: string): string
+  /** What a connector has in addition that reads the existing rows only. */
+  readonly snapshotOnly: ConnectorProperties
+  /** Empties the table `changed`. */
+  clear(): Promise<void>
+  /** Writes changes: a third of them inserts, a third updates, a third deletes. */
+  change(changes: number): Promise<void>
+  /** Waits until a connector continues with what is written from now on, also after a stop. */
+  untilStreaming(id: string, client: WorkerClient, countRecords: () => Promise<number>): Promise<void>
+}
 
 const POLL_MS = 10
 /** Reading the memory takes some ms of the measured process. */
@@ -33,7 +47,7 @@ export type Rates = {
 
 export type RateOptions = {
   readonly side: Side
-  readonly database: SourceDatabase
+  readonly database: MeasuredDatabase
   readonly broker: Broker
   readonly converters: ConnectorProperties
   /** Number of rows of the snapshot, and of changes. */
@@ -49,19 +63,20 @@ export async function measureRates({ side, database, broker, converters, rows, c
   const worker = await side.start({})
   let occupiedMaxMb = 0
   let measuredMs = 0
-  const untilRecords = async (topic: string, count: number) => {
+  const untilRecords = async (topic: string, count: number, before = 0) => {
     let firstMs = 0
     const deadlineMs = performance.now() + TIMEOUT_MS
     for (;;) {
       const copied = await countRecords(broker, topic)
       const nowMs = performance.now()
-      if (copied > 0 && firstMs === 0) firstMs = nowMs
+      if (copied > before && firstMs === 0) firstMs = nowMs
       if (nowMs - measuredMs > MEMORY_EVERY_MS) {
         occupiedMaxMb = Math.max(occupiedMaxMb, occupiedMbOf(worker.pid!))
         measuredMs = nowMs
       }
-      if (copied >= count) return { firstMs, lastMs: nowMs }
-      if (nowMs > deadlineMs) throw new Error(`${topic} has ${copied} of ${count} records after ${TIMEOUT_MS} ms`)
+      if (copied >= before + count) return { firstMs, lastMs: nowMs }
+      if (nowMs > deadlineMs)
+        throw new Error(`${topic} has ${copied} of ${before + count} records after ${TIMEOUT_MS} ms`)
       await sleep(POLL_MS)
     }
   }
@@ -69,24 +84,26 @@ export async function measureRates({ side, database, broker, converters, rows, c
     const client = createWorkerClient({ url: worker.url, timeoutMs: TIMEOUT_MS })
     const snapshotCpuMs = await startCpuClock(worker.pid)
     const startMs = performance.now()
-    const only = { 'snapshot.mode': 'initial_only', 'slot.drop.on.stop': 'true' }
+    const only = { ...database.snapshotOnly, 'snapshot.mode': 'initial_only' }
     await client.create(`${id}_s`, { ...database.config(`${id}_s`, 'made', converters), ...only })
-    const snapshot = await untilRecords(`${id}_s.public.made`, rows)
+    const snapshot = await untilRecords(database.topicOf(`${id}_s`, 'made'), rows)
     const snapshotCpuMsPer1000 = (await snapshotCpuMs()) / (rows / 1_000)
     await client.delete(`${id}_s`)
 
-    await database.client.query('TRUNCATE changed')
+    await database.clear()
     await client.create(id, {
       ...database.config(id, 'changed', converters),
       'snapshot.mode': 'no_data',
       'tombstones.on.delete': 'false',
     })
-    await untilActive(database, id)
+    const changed = database.topicOf(id, 'changed')
+    await database.untilStreaming(id, client, () => countRecords(broker, changed))
     await stop(client, id)
+    const before = await countRecords(broker, changed)
     await database.change(changes)
     const streamCpuMs = await startCpuClock(worker.pid)
     await client.resume(id)
-    const stream = await untilRecords(`${id}.public.changed`, changes)
+    const stream = await untilRecords(changed, changes, before)
     const streamCpuMsPer1000 = (await streamCpuMs()) / (changes / 1_000)
     return {
       snapshot: (rows / (snapshot.lastMs - snapshot.firstMs)) * 1_000,
@@ -94,23 +111,13 @@ export async function measureRates({ side, database, broker, converters, rows, c
       stream: (changes / (stream.lastMs - stream.firstMs)) * 1_000,
       snapshotCpuMsPer1000,
       streamCpuMsPer1000,
-      changeBytes: await meanBytes(broker, `${id}.public.changed`),
+      changeBytes: await meanBytes(broker, changed),
       occupiedMb: occupiedMbOf(worker.pid!),
       occupiedMaxMb,
     }
   } finally {
     await worker.stop()
   }
-}
-
-/** Waits until a connector reads its slot. */
-export async function untilActive({ client }: SourceDatabase, slot: string): Promise<void> {
-  const sql = 'SELECT active FROM pg_replication_slots WHERE slot_name = $1'
-  await until(
-    `the slot ${slot} to be read`,
-    WAIT,
-    async () => (await client.query(sql, [slot])).rows[0]?.active === true,
-  )
 }
 
 async function stop(client: WorkerClient, name: string): Promise<void> {

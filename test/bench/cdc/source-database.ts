@@ -6,15 +6,18 @@ import type { ConnectorProperties } from '../../../src/clients/worker-client.ts'
 import { type Postgres, startPostgres } from '../../env/postgres.ts'
 import { findClientProgram } from '../../env/postgres-server.ts'
 import { run } from '../../env/process.ts'
+import { until } from '../../support/until.ts'
+import type { MeasuredDatabase } from './rates.ts'
 
 const COLUMNS = '(id bigint PRIMARY KEY, word text, amount numeric(12, 2), at timestamptz NOT NULL)'
 /** Of a changed or created row with this id. */
 const VALUES = "n, 'word ' || n || repeat('.', 50), n * 0.01, now()"
 /** Several rows in each transaction. */
 const TRANSACTION_ROWS = 100
+const WAIT = { everyMs: 20, timeoutMs: 600_000 }
 
 /** A server whose changes are captured, with the programs of PostgreSQL that do the same. */
-export class SourceDatabase implements AsyncDisposable {
+export class SourceDatabase implements AsyncDisposable, MeasuredDatabase {
   readonly client: pg.Client
   readonly #server: Postgres
 
@@ -35,7 +38,6 @@ export class SourceDatabase implements AsyncDisposable {
     return new SourceDatabase(server, client)
   }
 
-  /** The configuration of a connector, with defaults apart from the table and the converters. */
   config(id: string, table: string, converters: ConnectorProperties): ConnectorProperties {
     const { username, password, pathname } = new URL(this.#server.url)
     return {
@@ -57,7 +59,25 @@ export class SourceDatabase implements AsyncDisposable {
     }
   }
 
-  /** Writes changes: a third of them inserts, a third updates, a third deletes. */
+  readonly snapshotOnly = { 'slot.drop.on.stop': 'true' }
+
+  topicOf(id: string, table: string): string {
+    return `${id}.public.${table}`
+  }
+
+  async clear(): Promise<void> {
+    await this.client.query('TRUNCATE changed')
+  }
+
+  /** Waits until a connector reads its slot, which keeps its position. */
+  async untilStreaming(slot: string): Promise<void> {
+    const sql = 'SELECT active FROM pg_replication_slots WHERE slot_name = $1'
+    await until(`the slot ${slot} to be read`, WAIT, async () => {
+      const { rows } = await this.client.query(sql, [slot])
+      return rows[0]?.active === true
+    })
+  }
+
   async change(changes: number): Promise<void> {
     for (let first = 1; first <= changes / 3; first += TRANSACTION_ROWS) {
       const last = Math.min(first + TRANSACTION_ROWS - 1, Math.floor(changes / 3))

@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync } from 'node:fs'
 import { basename, delimiter, join } from 'node:path'
 import pg from 'pg'
 import type { ConnectorProperties } from '../../../src/clients/worker-client.ts'
+import type { DebeziumConnector } from '../../env/debezium.ts'
 import { resolveJars } from '../../env/jars.ts'
 import { javaHostPart } from '../../env/java-host.ts'
 import { type Postgres, startPostgres } from '../../env/postgres.ts'
@@ -35,8 +36,8 @@ export async function preparePlugins(): Promise<PluginDirectories> {
   return { pluginPath, hostDirectory: host.address.directory }
 }
 
-/** A plugin path with one of Debezium's connectors: the source for PostgreSQL or the JDBC sink. */
-export async function debeziumPluginPath(connector: 'postgres' | 'jdbc' = 'postgres'): Promise<string> {
+/** A plugin path with one of Debezium's connectors. */
+export async function debeziumPluginPath(connector: DebeziumConnector = 'postgres'): Promise<string> {
   const pluginPath = partDirectory('plugins')
   const artifact = `debezium-connector-${connector}`
   const jars = await resolveJars(`${artifact}-${DEBEZIUM_VERSION}`, [['io.debezium', artifact, DEBEZIUM_VERSION]])

@@ -28,8 +28,8 @@ executed is logged with its id and ignored. An incremental snapshot reads chunks
 meanwhile; a row that changes while its chunk is read is left to the stream. It continues after a restart. Keys may have columns of all types but FLOAT, DOUBLE, JSON and those of geometry. With \`read.only=true\` nothing is written to the database; MySQL needs \`gtid_mode=ON\` for
 it. The end of a chunk is a position of the log in each case, so the rows of watermarks are for other readers of the signal table. The offset of
 the signal topic is stored with that of the source, not in the group \`signal.kafka.groupId\`: each signal is executed at least once, and those from before the first
-start are not. Its consumer settings are \`consumer.override.*\` instead of \`signal.consumer.*\`. A blocking snapshot locks the server as the first
-one does until its position is read; one that is interrupted is not continued: send its signal again. If the schema history has captured tables only, it lacks a
+start are not. Its consumer settings are \`consumer.override.*\` instead of \`signal.consumer.*\`. A blocking snapshot locks the server until its
+position is read, whatever \`snapshot.locking.mode\` is; one that is interrupted is not continued: send its signal again. If the schema history has captured tables only, it lacks a
 signal table that is added later: start once with \`snapshot.mode=recovery\`.
 
 Not supported yet, and refused with the reason: \`snapshot.max.threads\` above 1,
