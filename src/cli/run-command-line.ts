@@ -1,5 +1,6 @@
 import { messageOf } from '../common/errors.ts'
 import { packageVersion } from '../common/package-version.ts'
+import { configuresTracing, useTracer } from '../common/tracing.ts'
 import { type ExitCode, orMeant } from './command.ts'
 import { COMMAND_GROUPS, COMMANDS, PROGRAMS } from './command-list.ts'
 import { endOnOutputError } from './process/output-errors.ts'
@@ -41,9 +42,22 @@ export async function runCommandLine([name = '--help', ...args]: readonly string
   try {
     const command = await entry.load()
     if (isHelp) return print(command.help)
-    return await command.run(args)
+    return await (entry.group === PROGRAMS ? runTraced(name, () => command.run(args)) : command.run(args))
   } catch (error) {
     return fail(name, error)
+  }
+}
+
+/** If the environment configures traces, those that were not sent yet are sent when the program has ended. */
+async function runTraced(program: string, run: () => Promise<ExitCode>): Promise<ExitCode> {
+  if (!configuresTracing(process.env)) return run()
+  const { openTelemetryTracer } = await import('../common/open-telemetry-tracer.ts')
+  const tracer = openTelemetryTracer(program, process.env)
+  useTracer(tracer)
+  try {
+    return await run()
+  } finally {
+    await tracer.stop()
   }
 }
 

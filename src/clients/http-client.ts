@@ -8,6 +8,7 @@ import {
   readText,
   sharedHttpAgent,
 } from '../common/http-agent.ts'
+import { activeSpan, TRACEPARENT, traced } from '../common/tracing.ts'
 import { truncateBytes } from '../common/truncate-text.ts'
 import { type JsonTextLimits, limitJsonTexts } from './limit-json-texts.ts'
 import type { ResponseBudget } from './response-budget.ts'
@@ -148,7 +149,26 @@ async function exchange(endpoint: Endpoint, call: HttpRequest): Promise<HttpResp
   }
 }
 
-async function exchangeAt(endpoint: Endpoint, call: HttpRequest): Promise<HttpResponse> {
+/** The span has no path, which may contain the name of a connector with a secret in it; that of the server has the route. */
+function exchangeAt(endpoint: Endpoint, call: HttpRequest): Promise<HttpResponse> {
+  const attributes = () => {
+    const { protocol, hostname, port } = new URL(endpoint.url)
+    const defaultPort = protocol === 'https:' ? 443 : 80
+    return {
+      'http.request.method': call.method,
+      'server.address': hostname,
+      'server.port': Number(port || defaultPort),
+    }
+  }
+  return traced(call.method, { kind: 'client' }, async (span) => {
+    span?.set(attributes())
+    const response = await sendAt(endpoint, call)
+    span?.set({ 'http.response.status_code': response.status })
+    return response
+  })
+}
+
+async function sendAt(endpoint: Endpoint, call: HttpRequest): Promise<HttpResponse> {
   const deadline = startDeadline(endpoint.timeoutMs ?? 60_000, call.signal)
   try {
     const response = await sharedHttpAgent(endpoint).send({
@@ -195,7 +215,9 @@ function shown({ url }: Endpoint, { method, path }: HttpRequest): string {
 
 function headersOf(endpoint: Endpoint, call: HttpRequest): Record<string, string> {
   const { auth } = endpoint
+  const span = activeSpan()
   return {
+    ...(span === undefined ? {} : { [TRACEPARENT]: span.traceparent }),
     accept: 'application/json',
     ...(call.body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json' }),
     ...(call.ifNoneMatch === undefined ? {} : { 'if-none-match': call.ifNoneMatch }),

@@ -29,6 +29,7 @@ import { Rights } from './permissions.ts'
 import { createRebindingCheck, type RebindingCheck, rejectReboundRequests } from './rebinding-check.ts'
 import { registerLimitedBodyParser } from './request-body-limits.ts'
 import { addRequestIds } from './request-id.ts'
+import { traceRequests } from './request-tracing.ts'
 import { compressResponses } from './response-compression.ts'
 import { limitResponseBytes } from './response-limit.ts'
 import { answerUnknownRoutes } from './unknown-routes.ts'
@@ -157,6 +158,7 @@ async function createApp(options: HttpServerOptions, parts: AppParts): Promise<F
     parseLarge: options.parseLarge,
     onBodyRead: (request) => connections.onBodyRead(request),
   })
+  traceRequests(app)
   if (options.addsRequestId || options.audit) addRequestIds(app)
   if (options.audit) auditRequests(app, options.audit)
   if (options.onResponse) observeResponses(app, options.onResponse)

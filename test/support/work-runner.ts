@@ -54,6 +54,7 @@ export function createTestWorkRunner(changes: Partial<WorkRunnerOptions> = {}) {
       state: configs,
       changes: new ConnectorChanges(),
       readToEnd: async () => undefined,
+      traceparentOf: () => undefined,
     } as unknown as ConfigStore,
     statuses: { state: statuses, put, putSafe: put, putTopic: async () => undefined } as unknown as StatusStore,
     offsets: { of: async () => [], refresh: async () => void written.push('offsets') } as unknown as OffsetStore,

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import pino from 'pino'
 import { SecretMasker } from '../secrets/secret-masker.ts'
+import { activeSpan, isTracing } from '../tracing.ts'
 import { maskLogLine } from './log-masking.ts'
 
 export type Logger = pino.Logger
@@ -52,7 +53,8 @@ type MaskingLogger = Logger & {
 }
 
 /** Children inherit the masker and the listeners. */
-function masking(settings: pino.LoggerOptions, stream: pino.DestinationStream): Logger {
+function masking(options: pino.LoggerOptions, stream: pino.DestinationStream): Logger {
+  const settings = isTracing() ? { ...options, mixin: spanFields } : options
   const secrets = new SecretMasker()
   const listeners = new Set<(line: string) => void>()
   const write = (line: string) => {
@@ -61,6 +63,12 @@ function masking(settings: pino.LoggerOptions, stream: pino.DestinationStream): 
     for (const listener of listeners) listener(masked)
   }
   return Object.assign(pino(settings, { write }), { [SECRETS]: secrets, [LISTENERS]: listeners })
+}
+
+/** The names of OpenTelemetry for log formats without fields of their own for traces. */
+function spanFields(): object {
+  const span = activeSpan()
+  return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId }
 }
 
 /** A logger without output, for tests and libraries. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../common/clock.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { packageVersion } from '../../common/package-version.ts'
+import { traced } from '../../common/tracing.ts'
 import type { Cluster, EventReason, ResourceEvent } from '../cluster/cluster.ts'
 import { requestOf } from '../resources/annotations.ts'
 import type { Condition } from '../resources/common-status.ts'
@@ -71,7 +72,13 @@ export class ReconcileLoop<K extends ResourceKind> {
   }
 
   /** Rejects with the error of a write to the cluster, or with `NotLeaderError`. */
-  async reconcile(key: ResourceKey<K>): Promise<Requeue> {
+  reconcile(key: ResourceKey<K>): Promise<Requeue> {
+    const [kind, namespace = '', name = ''] = key.split('/')
+    const attributes = { 'weir.resource.kind': kind ?? '', 'k8s.namespace.name': namespace, 'weir.resource.name': name }
+    return traced(`reconcile ${kind}`, { kind: 'internal', isRoot: true, attributes }, () => this.#reconcile(key))
+  }
+
+  async #reconcile(key: ResourceKey<K>): Promise<Requeue> {
     await this.#cluster.confirm(key)
     const stored = await ensureFinalizer(key, (resource) => this.#reconciler.needsFinalizer(resource), this.#cluster)
     if (stored === undefined) {

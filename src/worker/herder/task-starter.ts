@@ -41,6 +41,8 @@ type TaskStarterCallbacks = {
   /** Whether its configuration is the current one, as far as the config topic has been read. */
   readonly isConfigured: (task: StartedTask) => boolean
   readonly report: (task: StartedTask, message: TaskMessage) => void
+  /** The span that changed the configuration of a connector. */
+  readonly traceparentOf: (connector: string) => string | undefined
 }
 
 /** A task that has not started after this time, in ms, has a status that says what it waits for. */
@@ -116,7 +118,7 @@ export class TaskStarter {
 
   /** Rejects with `OpenTransactionError` if a fenced task cannot read its offsets. Any other error fails the task. */
   async start(task: StartedTask, kind: 'source' | 'sink', fencedAs?: ProducerIdentity): Promise<void> {
-    const { resolver, literals, defaults, offsets, host, isWanted, report } = this.#options
+    const { resolver, literals, defaults, offsets, host, isWanted, report, traceparentOf } = this.#options
     const { id, config } = task
     try {
       task.waitsFor = 'the values of its placeholders'
@@ -126,6 +128,7 @@ export class TaskStarter {
       if (!isWanted(task)) return
       task.failed = false
       task.waitsFor = 'its process, which is started or busy'
+      const traceparent = traceparentOf(id.connector)
       const spec = {
         ...id,
         kind,
@@ -135,6 +138,7 @@ export class TaskStarter {
         paused: task.target === 'PAUSED',
         offsets: sourceOffsets,
         ...(fencedAs && { transactionalId: transactionalIdOf(defaults.workerGroup, id), fencedAs }),
+        ...(traceparent !== undefined && { traceparent }),
       }
       task.running = host.start(spec, (message) => report(task, message))
     } catch (error) {

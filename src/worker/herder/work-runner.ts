@@ -83,6 +83,7 @@ export class WorkRunner implements StartedWork {
       ...options,
       isWanted,
       isConfigured: ({ id, config }) => isConfiguredTask(configs.state, id, config),
+      traceparentOf: (connector) => configs.traceparentOf(connector),
       report: (task, message) => this.#handleMessage(task.id, message),
     })
   }

@@ -1,8 +1,9 @@
-import type { Broker } from '../../broker/broker.ts'
+import type { Broker, Header } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/broker-error.ts'
 import { openStateTopic, type StateTopic } from '../../broker/state-topic/state-topic.ts'
 import type { StateProgress, StateTopicDefinition } from '../../broker/state-topic/state-topic-checks.ts'
 import type { Logger } from '../../common/logging/logger.ts'
+import { activeSpan, TRACEPARENT } from '../../common/tracing.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import { type ConfigRecord, parseConfigRecord, type StoredTargetState, toConfigRecord } from './config-codec.ts'
 import { ConfigState, sameConfig } from './config-state.ts'
@@ -21,6 +22,8 @@ export type ConfigStoreOptions = {
   readonly onFailed?: (error: Error) => void
 }
 
+type ConnectorRecord = Extract<ConfigRecord, { readonly kind: 'connector' }>
+
 /** The config topic: connectors, their tasks and target states. A write resolves when it has been read back. */
 export class ConfigStore {
   readonly state = new ConfigState()
@@ -29,6 +32,8 @@ export class ConfigStore {
   readonly #options: ConfigStoreOptions
   #topic: StateTopic | undefined
   #offset = -1
+  /** The spans that changed configurations while this store was open, by connector. Empty without tracing. */
+  readonly #traceparents = new Map<string, string>()
   /** How many writes had no response in time, and how many of them had been read back, or had failed, at the last reading. */
   readonly #uncertain = { writes: 0, read: 0 }
 
@@ -46,10 +51,15 @@ export class ConfigStore {
       progress: options.progress,
       evidenceOfRecords: options.evidenceOfRecords,
       decode: ({ key, value }) => parseConfigRecord(String(key), value === null ? null : String(value)),
-      apply: (record, { offset }) => store.#apply(record, offset),
+      apply: (record, { offset, headers }) => store.#apply(record, offset, headers),
       onFailed: options.onFailed,
     })
     return store
+  }
+
+  /** The span that changed the configuration of the connector last, on any worker with tracing. */
+  traceparentOf(connector: string): string | undefined {
+    return this.#traceparents.get(connector)
   }
 
   /** The offset after the last record that was read; -1 when there was none. */
@@ -98,9 +108,12 @@ export class ConfigStore {
   }
 
   async write(records: readonly ConfigRecord[]): Promise<void> {
+    const span = activeSpan()
+    const headers: readonly Header[] = span === undefined ? [] : [[TRACEPARENT, Buffer.from(span.traceparent)]]
     const writes = records.map(toConfigRecord).map(({ key, value }) => ({
       key: Buffer.from(key),
       value: value === null ? null : Buffer.from(value),
+      headers,
     }))
     try {
       await this.#topic?.append(writes)
@@ -130,11 +143,20 @@ export class ConfigStore {
     return this.#topic?.failure
   }
 
-  #apply(record: ConfigRecord | undefined, offset: number): void {
+  #apply(record: ConfigRecord | undefined, offset: number, headers: readonly Header[]): void {
     this.#offset = offset + 1
     if (record === undefined) return
     this.state.apply(record)
-    if (this.#topic) this.#options.onRecord(record)
+    if (!this.#topic) return
+    if (record.kind === 'connector') this.#recordSpan(record, headers)
+    this.#options.onRecord(record)
+  }
+
+  #recordSpan({ connector, config }: ConnectorRecord, headers: readonly Header[]): void {
+    const [, value] = headers.find(([key]) => key === TRACEPARENT) ?? []
+    const traceparent = value ? Buffer.from(value).toString() : undefined
+    if (traceparent === undefined || config === null) this.#traceparents.delete(connector)
+    else this.#traceparents.set(connector, traceparent)
   }
 }
 

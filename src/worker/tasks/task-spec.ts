@@ -23,6 +23,8 @@ export type TaskSpec = {
    * the offsets are outdated, and the task must not start.
    */
   readonly fencedAs?: ProducerIdentity
+  /** The span that changed the configuration. */
+  readonly traceparent?: string
 }
 
 /** What the plugins of a task depend on. */

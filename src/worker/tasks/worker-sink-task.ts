@@ -2,6 +2,7 @@ import type { Consumer, PartitionRecords, TopicPartition } from '../../broker/br
 import { BrokerError, UnreadableBatchError } from '../../broker/broker-error.ts'
 import { messageOf, UserError } from '../../common/errors.ts'
 import { ErrorDeduplicator } from '../../common/logging/error-deduplicator.ts'
+import { traced } from '../../common/tracing.ts'
 import { untilAborted } from '../../common/unless-aborted.ts'
 import { listedName } from '../../plugins/plugin-catalog.ts'
 import {
@@ -15,6 +16,7 @@ import {
 } from '../../sdk/index.ts'
 import { missingConnector } from '../configuration/connector-plugin.ts'
 import { parseTaskConfig, type TaskConfig } from '../configuration/task-config.ts'
+import { batchSpan } from './batch-span.ts'
 import { commitOffsets } from './commit-offsets.ts'
 import { ConnectorReports } from './connector-reports.ts'
 import { type DeadLetterQueue, openDeadLetters } from './dead-letter-queue.ts'
@@ -184,7 +186,10 @@ export class WorkerSinkTask {
     // While a batch waits for its retry, all partitions are paused and polling only keeps the group membership.
     if (!this.#pauses.has('paused')) await delivery.retry()
     const putsNothing = plugin.putsEmptyBatches === true && !delivery.isBlocked
-    if (polled.length > 0 || putsNothing) await this.#deliver(running, polled)
+    if (polled.length === 0 && !putsNothing) return
+    const records = polled.reduce((sum, chunk) => sum + chunk.records.length, 0)
+    const { name, options } = batchSpan(this.#context.spec, polled, records)
+    await traced(name, options, () => this.#deliver(running, polled))
   }
 
   #waitMs({ isBlocked, dueMs }: SinkDelivery): number {

@@ -1,9 +1,11 @@
 import { UserError } from '../../common/errors.ts'
+import { traced } from '../../common/tracing.ts'
 import { unlessAborted } from '../../common/unless-aborted.ts'
 import type { SourceConnector } from '../../sdk/index.ts'
 import { missingConnector } from '../configuration/connector-plugin.ts'
 import { parseTaskConfig } from '../configuration/task-config.ts'
 import { AtLeastOnceDelivery, type AtLeastOnceOptions } from './at-least-once-delivery.ts'
+import { batchSpan } from './batch-span.ts'
 import { ConnectorReports } from './connector-reports.ts'
 import { type DeadLetterQueue, openDeadLetters } from './dead-letter-queue.ts'
 import { ErrorPolicy } from './error-policy.ts'
@@ -150,13 +152,18 @@ export class WorkerSourceTask {
       }
       counters.recordsIn += records.length
       if (records.length > 0) countBatch(counters, records.length, clock.monotonicMs() - startMs)
-      // A schema registry that does not respond must not delay the end of the task: the worker would kill its process, with other tasks in it.
-      const converted = await unlessAborted(processSourceRecords(records, conversion), this.#ending)
-      if (converted === undefined) break
-      // Dead letters are flushed before the batch is delivered, because the offsets of the batch skip their records.
-      await deadLetters?.flush()
-      await topics.ensureTopicsOf(converted.records)
-      await delivery.deliver(converted, batch)
+      const { name, options } = batchSpan(spec, records, records.length)
+      const isDelivered = await traced(name, options, async () => {
+        // A schema registry that does not respond must not delay the end of the task: the worker would kill its process, with other tasks in it.
+        const converted = await unlessAborted(processSourceRecords(records, conversion), this.#ending)
+        if (converted === undefined) return false
+        // Dead letters are flushed before the batch is delivered, because the offsets of the batch skip their records.
+        await deadLetters?.flush()
+        await topics.ensureTopicsOf(converted.records)
+        await delivery.deliver(converted, batch)
+        return true
+      })
+      if (!isDelivered) break
     }
   }
 

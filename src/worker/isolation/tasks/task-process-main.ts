@@ -5,6 +5,7 @@ import { openBroker } from '../../../broker/open-broker.ts'
 import { systemClock } from '../../../common/clock.ts'
 import { createLogger, type Logger } from '../../../common/logging/logger.ts'
 import { retry } from '../../../common/retry.ts'
+import { configuresTracing, useTracer } from '../../../common/tracing.ts'
 import { ConnectorChains } from '../../../java/connector-chains.ts'
 import { javaPlugins } from '../../../java/java-plugins.ts'
 import { loadModules } from '../../../plugins/load-modules.ts'
@@ -49,6 +50,10 @@ function handle(message: TaskProcessCommand): void {
 
 async function initialize(options: TaskProcessStart): Promise<TaskExecutor> {
   const { plugins: modules, access: connectorAccess, log } = options
+  if (configuresTracing(process.env)) {
+    const { openTelemetryTracer } = await import('../../../common/open-telemetry-tracer.ts')
+    useTracer(openTelemetryTracer('tasks', process.env))
+  }
   topicPolicy = options.topicPolicy
   const output = new TaskLogOutput({
     limits: log,

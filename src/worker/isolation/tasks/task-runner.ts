@@ -3,6 +3,7 @@ import { BrokerError } from '../../../broker/broker-error.ts'
 import type { Clock } from '../../../common/clock.ts'
 import { originalError } from '../../../common/errors.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
+import { startSpan } from '../../../common/tracing.ts'
 import type { Catalog } from '../../../plugins/plugin-catalog.ts'
 import type { HostAccess } from '../../../sdk/index.ts'
 import { taskKey } from '../../model/task-key.ts'
@@ -55,8 +56,12 @@ export class TaskRunner {
     const log = logger.child({ connector: spec.connector, task: spec.task })
     const stopping = new AbortController()
     let isOver = false
+    const attributes = { 'weir.connector.name': spec.connector, 'weir.task.id': spec.task }
+    const starting = startSpan('start task', { kind: 'internal', attributes, parent: spec.traceparent })
     // Messages after a stop request are dropped, because the task may already run elsewhere.
     const report = (message: TaskMessage) => {
+      if (message.type === 'failed') starting?.end(new Error(message.trace))
+      else if (message.type === 'running' || message.type === 'paused') starting?.end()
       if (!stopping.signal.aborted) sendMessage(message)
     }
     const fail = (error: unknown) => {
