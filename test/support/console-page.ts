@@ -74,8 +74,8 @@ export async function expectAccessible(page: Page, view: string): Promise<void> 
   }
 }
 
-/** With WEIR_CONSOLE_PICTURES set: takes the pictures of the documentation. */
-export async function takePictures(page: Page, view: string): Promise<void> {
+/** With WEIR_CONSOLE_PICTURES set: takes the picture of a view for `docs/console.md`. */
+export async function takePicture(page: Page, view: string): Promise<void> {
   if (!process.env['WEIR_CONSOLE_PICTURES']) return
   mkdirSync(PICTURES, { recursive: true })
   await page.setViewportSize({ width: 1_000, height: 620 })
@@ -83,10 +83,8 @@ export async function takePictures(page: Page, view: string): Promise<void> {
   const showNotices = (isShown: boolean) =>
     page.evaluate(`document.querySelector('.notices').style.display = '${isShown ? '' : 'none'}'`)
   await showNotices(false)
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
-    await page.screenshot({ path: join(PICTURES, `console-${view}-${colorScheme}.png`) })
-  }
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.screenshot({ path: join(PICTURES, `console-${view}-light.png`) })
   await showNotices(true)
 }
 

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createWorkerClient, type WorkerClient } from '../../../src/clients/worker-client.ts'
 import { freePort } from '../../env/ports.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { expectAccessible, openConsole, pressAndConfirm, takePictures } from '../../support/console-page.ts'
+import { expectAccessible, openConsole, pressAndConfirm, takePicture } from '../../support/console-page.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { until } from '../../support/until.ts'
 import { startWorkerProcess } from '../../support/worker-process.ts'
@@ -118,7 +118,7 @@ describeOn([chromium, kafka], 'the console of a worker on Kafka', () => {
     await rate.fill('fast')
     await page.getByText('Errors that the worker finds: 1.').waitFor()
     expect(await rate.getAttribute('aria-invalid')).toBe('true')
-    await takePictures(page, 'edit')
+    await takePicture(page, 'edit')
     await rate.fill('7')
     await page.getByText('The worker finds no error.').waitFor()
     await page.getByText('Changes rate.').waitFor()
@@ -202,7 +202,6 @@ describeOn([chromium, kafka], 'the console of a worker on Kafka', () => {
     expect(await button(page, 'Alter offsets').isDisabled()).toBe(true)
     await field.fill('1')
     await page.getByText('2 records are read again').waitFor()
-    await takePictures(page, 'offsets')
     await pressAndConfirm(page, 'Alter offsets')
     await page.getByText('Altered the offsets of copy.').waitFor()
     expect(await offsetOf('copy')).toEqual([{ kafka_offset: 1 }])

@@ -5,7 +5,7 @@ import { createLogger } from '../../../src/common/logging/logger.ts'
 import { API_VERSION } from '../../../src/common/resource-api.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { basicAuthSettings, callAs } from '../../support/basic-auth.ts'
-import { expectAccessible, openConsole, showView, takePictures } from '../../support/console-page.ts'
+import { expectAccessible, openConsole, showView } from '../../support/console-page.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { startUp } from '../../support/up.ts'
 import { startTestWorker } from '../../support/worker.ts'
@@ -81,7 +81,6 @@ describeOn([chromium, kafka], 'the console of a group of workers', () => {
         SAMPLED,
       )
       .toMatch(/^[1-9]/)
-    await takePictures(page, 'metrics')
     await page.setViewportSize(PHONE)
     expect(await page.evaluate(OVERFLOW)).toBe(0)
     await page.setViewportSize({ width: 1_200, height: 800 })
@@ -99,7 +98,6 @@ describeOn([chromium, kafka], 'the console of a group of workers', () => {
     const countBefore = await lines.count()
     await expect.poll(() => lines.count()).toBeGreaterThan(countBefore)
     await expectAccessible(page, 'log')
-    await takePictures(page, 'log')
     await page.setViewportSize(PHONE)
     expect(await page.evaluate(OVERFLOW)).toBe(0)
     await page.getByLabel('Search the log').fill('partitions were')

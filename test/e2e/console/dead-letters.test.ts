@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { ProcessPluginHost } from '../../../src/worker/isolation/plugins/process-plugin-host.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { expectAccessible, findFromOverview, openConsole, takePictures } from '../../support/console-page.ts'
+import { expectAccessible, findFromOverview, openConsole, takePicture } from '../../support/console-page.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { until } from '../../support/until.ts'
 import { startTestWorker } from '../../support/worker.ts'
@@ -81,7 +81,7 @@ describeOn([chromium], 'the dead letters of a sink in the console', () => {
     await page.getByRole('button', { name: 'Check' }).click()
     await page.locator('p.error[role=status]').getByText('line 2 column 8').waitFor()
     expect(await page.locator('.notices p').count()).toBe(0)
-    await takePictures(page, 'dead-letters')
+    await takePicture(page, 'dead-letters')
     await value.fill('{"n":2,"name":"pen"}')
     await page.getByRole('button', { name: 'Check' }).click()
     await page.locator('.notices').getByText('Record 0/0 can be replayed.').waitFor()

@@ -5,7 +5,7 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { freePort } from '../../env/ports.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { expectAccessible, openConsole, showView, takePictures } from '../../support/console-page.ts'
+import { expectAccessible, openConsole, showView, takePicture } from '../../support/console-page.ts'
 import { installCrds } from '../../support/crds.ts'
 import { kubeApi } from '../../support/kube-api.ts'
 import { logOf, startOperatorWith } from '../../support/operator-process.ts'
@@ -59,7 +59,7 @@ describeOn([chromium, kubernetes, java], 'the console of an operator in a cluste
     await page.getByText(/active operator: .+ \(this replica\)/).waitFor()
     await page.getByRole('region', { name: 'Worker java' }).getByText('0 connectors').waitFor()
     await expectAccessible(page, 'overview of the operator')
-    await takePictures(page, 'operator')
+    await takePicture(page, 'operator')
 
     // From the overview to the difference in one click.
     await attention.getByRole('link', { name: `Connector ${namespace}/orders` }).click()
@@ -73,7 +73,6 @@ describeOn([chromium, kubernetes, java], 'the console of an operator in a cluste
     expect(await page.content()).not.toContain('hunter2')
     await page.getByRole('button', { name: 'Copy the manifest' }).waitFor()
     await expectAccessible(page, 'drift')
-    await takePictures(page, 'drift')
     await page.setViewportSize({ width: 380, height: 700 })
     const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
     expect(await page.evaluate(overflow)).toBe(0)

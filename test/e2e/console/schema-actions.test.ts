@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { expect, it, onTestFinished } from 'vitest'
 import { createRegistryClient } from '../../../src/clients/registry-client.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { openConsole, pressAndConfirm, takePictures } from '../../support/console-page.ts'
+import { openConsole, pressAndConfirm, takePicture } from '../../support/console-page.ts'
 import { startRegistryProcess } from '../../support/registry-process.ts'
 
 const chromium = await real('chromium')
@@ -89,7 +89,7 @@ describeOn([chromium, kafka], 'the console of a registry on Kafka', () => {
     await verdict.getByText('Not compatible, or not valid').waitFor()
     await verdict.getByText('Line 5:').first().waitFor()
     expect(await page.locator('.editor .marked').allTextContents()).toEqual(['● 5'])
-    await takePictures(page, 'draft')
+    await takePicture(page, 'draft')
     await button(page, 'Register').click()
     await page.getByText('Registered the schema of orders-value: failed.').waitFor()
     expect(await client.versions('orders-value')).toEqual([1])

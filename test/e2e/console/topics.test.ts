@@ -3,7 +3,7 @@ import type { Broker, NewRecord } from '../../../src/broker/broker.ts'
 import { createSerializer } from '../../../src/serde/serde.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { basicAuthSettings } from '../../support/basic-auth.ts'
-import { expectAccessible, findFromOverview, openConsole, showView, takePictures } from '../../support/console-page.ts'
+import { expectAccessible, findFromOverview, openConsole, showView, takePicture } from '../../support/console-page.ts'
 import { startTestRegistry } from '../../support/registry.ts'
 import { focusedName, heardOf, listenToPage } from '../../support/screen-reader.ts'
 import { startTestWorker } from '../../support/worker.ts'
@@ -63,13 +63,12 @@ describeOn([chromium], 'the topics of a worker in the console', () => {
     await page.getByText('201 to 211 of 211').waitFor()
     await page.getByLabel('Search').fill('peop')
     await page.getByText('1 to 1 of 1').waitFor()
-    await takePictures(page, 'topics')
     await page.getByRole('link', { name: 'people', exact: true }).click()
 
     await page.getByText('3 records shown, 3 read.').waitFor()
     await page.getByText('{"name":"Ada","ssn":"***"}').first().waitFor()
     await page.getByText(HOSTILE, { exact: true }).first().waitFor()
-    await takePictures(page, 'records')
+    await takePicture(page, 'records')
     await page.getByRole('button', { name: 'Show record 0/0' }).click()
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Record 0/0')
     await page.getByText('Masked because of their tags: Person.ssn.').waitFor()
