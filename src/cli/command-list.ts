@@ -105,7 +105,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   doctor: {
     group: 'Other',
-    summary: 'check brokers, programs, clocks, certificates and disk, and say what to do',
+    summary: 'check brokers, programs, Kubernetes, clocks, certificates and disk, and say what to do',
     load: async () => (await import('./commands/doctor.ts')).doctorCommand,
   },
   plugins: {

@@ -7,6 +7,7 @@ import { silentLogger } from '../../common/logging/logger.ts'
 import { packageVersion } from '../../common/package-version.ts'
 import { type Command, parseArguments, UsageError } from '../command.ts'
 import { checkStateTopics } from '../doctor/check-broker.ts'
+import { checkCluster } from '../doctor/check-cluster.ts'
 import { checkDisk, freeSpaceOf } from '../doctor/check-disk.ts'
 import { checkProgramRights } from '../doctor/check-program-rights.ts'
 import { checkRuntime } from '../doctor/check-runtime.ts'
@@ -16,7 +17,7 @@ import { clientTarget, type KafkaTarget, namesBroker, programTarget, stackTarget
 import { PROGRAM_OPTIONS } from '../program-options.ts'
 import type { RunningStack } from '../running-stack.ts'
 import { CONNECTION_HELP, CONNECTION_OPTIONS, endpointOf } from '../runtime-connection.ts'
-import { nearestStack, stackOf } from '../target.ts'
+import { nearestStack, resolveTarget, stackOf } from '../target.ts'
 
 const OPTIONS = {
   ...CONNECTION_OPTIONS,
@@ -27,17 +28,21 @@ const OPTIONS = {
   worker: { type: 'string' },
   registry: { type: 'string' },
   program: { type: 'string' },
+  context: { type: 'string' },
+  kubeconfig: { type: 'string' },
+  namespace: { type: 'string', short: 'n' },
   output: { type: 'string', short: 'o', default: 'text' },
 } as const
 type Values = ReturnType<typeof parseArguments<typeof OPTIONS>>['values']
 
 export const doctorCommand: Command = {
-  help: `usage: weir doctor [--worker URL] [--registry URL] [--bootstrap HOST:PORT,… | --data DIR] [--program NAME] [--config FILE]
+  help: `usage: weir doctor [--worker URL] [--registry URL] [--bootstrap HOST:PORT,… | --data DIR] [--program NAME] [--config FILE] [--context NAME]
 
 Checks what connectors and schemas depend on, and says what to do: the version of Node.js and of the running programs; that
 the broker responds and the topics of the programs may be read and are compacted; that Kafka's ACLs permit the client what the programs
 need, and the command that grants what is missing; that registry and worker respond and use the same Kafka cluster; failed connectors;
-clocks; certificates that expire; disk space for an embedded broker. It writes nothing. Without options it checks the running weir up of
+clocks; certificates that expire; disk space for an embedded broker; in Kubernetes, the API server, the definitions, the
+operator and the resources. It writes nothing. Without options it checks the running weir up of
 this directory.
 
   --worker URL            a worker
@@ -47,6 +52,9 @@ this directory.
   --program NAME          the program whose settings are given: registry, worker, or operator (both in one process, as in weir
                           up); default: those of Kafka's clients, and the topics and rights of a registry and a worker are checked
   --config FILE           settings of that program, which also name its brokers and its user (.properties); --set KEY=VALUE sets one
+  --context NAME          a context of the kubeconfig: definitions, operator and resources in Kubernetes
+  --kubeconfig FILE       the same, by this kubeconfig
+  -n, --namespace NAME    namespace of the operator; default: that of the context
   -o, --output FORMAT     text or json; default: text
 ${CONNECTION_HELP}
 
@@ -79,14 +87,17 @@ async function examine(values: Values): Promise<readonly DoctorFinding[]> {
       : values.program !== undefined
         ? await programTarget(values)
         : clientTarget(values)
-  const [{ clusterId, findings: broker }, worker, registry] = await Promise.all([
+  const cluster = await clusterOf(values)
+  const [{ clusterId, findings: broker }, worker, registry, kubernetes] = await Promise.all([
     kafka ? examineBroker(kafka) : { clusterId: undefined, findings: [] },
     urls.worker && checkRuntime('worker', endpointOf('--worker', urls.worker, values), systemClock),
     urls.registry && checkRuntime('registry', endpointOf('--registry', urls.registry, values), systemClock),
+    cluster ? checkCluster(cluster, systemClock).finally(() => cluster.api.close()) : [],
   ])
   const other = worker && worker.clusterId !== undefined && clusterId !== undefined && worker.clusterId !== clusterId
   return [
     ...versionsOf(stack),
+    ...kubernetes,
     ...broker,
     ...(registry ? registry.findings : []),
     ...(worker ? worker.findings : []),
@@ -97,12 +108,22 @@ async function examine(values: Values): Promise<readonly DoctorFinding[]> {
 
 /** The running `weir up`, unless options name everything. Throws a `UsageError` when there is nothing to check. */
 function checkedStack(values: Values): RunningStack | undefined {
-  const { worker, registry, data, program } = values
+  const { worker, registry, data, program, context, kubeconfig } = values
   if (data !== undefined && program !== undefined)
     throw new UsageError('--data names a running weir up, and --program another program: give one of them')
   if (data !== undefined) return stackOf(data, `weir data verify ${data} checks data that no program uses`)
-  if ([worker, registry, program].some((given) => given !== undefined) || namesBroker(values)) return undefined
-  return nearestStack('give --worker URL, --registry URL, --bootstrap HOST:PORT or --program NAME --config FILE')
+  const others = [worker, registry, program, context, kubeconfig]
+  if (others.some((given) => given !== undefined) || namesBroker(values)) return undefined
+  return nearestStack(
+    'give --worker URL, --registry URL, --bootstrap HOST:PORT, --context NAME or --program NAME --config FILE',
+  )
+}
+
+/** Undefined unless options name a cluster. Throws a `UsageError`. */
+async function clusterOf({ context, kubeconfig, namespace }: Values) {
+  if (context === undefined && kubeconfig === undefined && namespace === undefined) return undefined
+  const target = await resolveTarget({ context, kubeconfig, namespace })
+  return target.kind === 'kubernetes' ? target : undefined
 }
 
 function versionsOf(stack: RunningStack | undefined): readonly DoctorFinding[] {
