@@ -43,14 +43,14 @@ function pruneFolder(path, isInPackage) {
   else prune(path, false)
 }
 
-/** Libraries whose code is in `dist`, and which no other library imports: with their 20 MB, the image would be too large. */
-const JOINED = /\/@opentelemetry\/(?!api$)[^/]+$/
+/** Libraries whose code is in `dist`, also for the only other library that imports one: with their 20 MB, the image would be too large. */
+const JOINED = '@opentelemetry'
 
 /** @param {string} folder */
 function pruneModules(folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
-    if (entry.name === '@types' || entry.name.startsWith('.') || JOINED.test(path)) rmSync(path, { recursive: true })
+    if (['@types', JOINED].includes(entry.name) || entry.name.startsWith('.')) rmSync(path, { recursive: true })
     else if (entry.name.startsWith('@')) pruneModules(path)
     else prune(path, true)
   }

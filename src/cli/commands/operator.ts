@@ -3,17 +3,17 @@ import { createMetrics } from '../../common/metrics-registry.ts'
 import { settingsFromEnvironment } from '../../config/settings-sources.ts'
 import { isWildcardAddress, parseListener } from '../../http/listener-address.ts'
 import { type OperatorOptions, readConfiguration, startOperator } from '../../operator/main.ts'
-import { stackBrokerAddress } from '../broker-flags.ts'
-import { type Command, type ExitCode, parseArguments, parsePort, UsageError } from '../command.ts'
-import { parseGracePeriod, runProgram } from '../process/run-program.ts'
-import { PROGRAM_HELP, PROGRAM_OPTIONS, readProgramSettings, settingsOfProgram } from '../program-options.ts'
-import { type RuntimeOptions, startStack } from '../start-stack.ts'
 import {
   KAFKA_REFERENCE_HELP,
   KAFKA_REFERENCE_OPTIONS,
   type ReferencedKafka,
+  stackBrokerAddress,
   withReferencedKafka,
-} from '../strimzi/kafka-reference.ts'
+} from '../broker-flags.ts'
+import { type Command, type ExitCode, parseArguments, parsePort, UsageError } from '../command.ts'
+import { parseGracePeriod, runProgram } from '../process/run-program.ts'
+import { PROGRAM_HELP, PROGRAM_OPTIONS, readProgramSettings, settingsOfProgram } from '../program-options.ts'
+import { type RuntimeOptions, startStack } from '../start-stack.ts'
 
 const OPTIONS = {
   ...PROGRAM_OPTIONS,

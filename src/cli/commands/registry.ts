@@ -4,16 +4,16 @@ import { createLogger } from '../../common/logging/logger.ts'
 import { createMetrics } from '../../common/metrics-registry.ts'
 import { startRegistry } from '../../registry/main.ts'
 import { brokerSettings, environmentSettings, registrySettings } from '../../registry/settings.ts'
-import { resolveBrokerAddress } from '../broker-flags.ts'
-import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
-import { parseGracePeriod, runProgram } from '../process/run-program.ts'
-import { PROGRAM_HELP, PROGRAM_OPTIONS, readProgramSettings } from '../program-options.ts'
 import {
   KAFKA_REFERENCE_HELP,
   KAFKA_REFERENCE_OPTIONS,
   type ReferencedKafka,
+  resolveBrokerAddress,
   withReferencedKafka,
-} from '../strimzi/kafka-reference.ts'
+} from '../broker-flags.ts'
+import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
+import { parseGracePeriod, runProgram } from '../process/run-program.ts'
+import { PROGRAM_HELP, PROGRAM_OPTIONS, readProgramSettings } from '../program-options.ts'
 
 const OPTIONS = { ...PROGRAM_OPTIONS, ...KAFKA_REFERENCE_OPTIONS } as const
 type Values = ReturnType<typeof parseArguments<typeof OPTIONS>>['values']

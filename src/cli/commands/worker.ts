@@ -4,16 +4,17 @@ import { createLogger, type Logger } from '../../common/logging/logger.ts'
 import { createMetrics } from '../../common/metrics-registry.ts'
 import { resolveSettings, startWorker } from '../../worker/main.ts'
 import { workerEnvironmentSettings } from '../../worker/settings.ts'
-import { kafkaClientSettings, resolveBrokerAddress } from '../broker-flags.ts'
-import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
-import { parseGracePeriod, runProgram } from '../process/run-program.ts'
-import { PROGRAM_HELP, PROGRAM_OPTIONS, protectedFiles, readProgramSettings } from '../program-options.ts'
 import {
   KAFKA_REFERENCE_HELP,
   KAFKA_REFERENCE_OPTIONS,
+  kafkaClientSettings,
   type ReferencedKafka,
+  resolveBrokerAddress,
   withReferencedKafka,
-} from '../strimzi/kafka-reference.ts'
+} from '../broker-flags.ts'
+import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
+import { parseGracePeriod, runProgram } from '../process/run-program.ts'
+import { PROGRAM_HELP, PROGRAM_OPTIONS, protectedFiles, readProgramSettings } from '../program-options.ts'
 
 const OPTIONS = { ...PROGRAM_OPTIONS, ...KAFKA_REFERENCE_OPTIONS } as const
 type Values = ReturnType<typeof parseArguments<typeof OPTIONS>>['values']
