@@ -65,12 +65,28 @@ describeOn([kubernetes], 'a verb on a real API server', () => {
           'install it (weir crds | kubectl apply --server-side -f -), or choose another cluster with --context NAME\n',
       })
     }
+    const { code, stdout } = await weir(['doctor'])
+    expect([code, stdout]).toEqual([1, expect.stringContaining('connectors.weir.dev is not installed')])
     await installCrds(api)
     expect(await weir(['get', 'connectors'])).toEqual({
       code: 0,
       stdout: '',
       stderr: 'no connectors in namespace default of context test\n',
     })
+  })
+
+  it('of the doctor reports the definitions, the operator and the resources', async () => {
+    await installCrds(api)
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
+    // The API server takes microseconds only.
+    const renewTime = new Date().toISOString().replace('Z', '000Z')
+    const spec = { holderIdentity: 'operator-0', leaseDurationSeconds: 3_600, renewTime }
+    await api.send('POST', leases, { metadata: { name: 'weir-operator' }, spec })
+    const { code, stdout } = await weir(['doctor', '-n', 'default'])
+    expect([code, stdout], stdout).toEqual([0, expect.stringMatching(/API server: responds, Kubernetes v1\.\d+/)])
+    expect(stdout).toMatch(
+      /definitions: all kinds serve .*\n.*operator: operator-0 is active\n.*resources: 0 resources, all Ready/,
+    )
   })
 
   it('names a resource that does not exist, and where', async () => {
