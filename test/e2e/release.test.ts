@@ -20,7 +20,7 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
 /** Size of the page of the console as it is sent. */
 const PAGE_BYTES_MAX = 120_000
 /** Files that the main thread of a worker, and of `weir up`, may load until it is ready. */
-const WORKER_FILES_MAX = 77
+const WORKER_FILES_MAX = 75
 const UP_FILES_MAX = 170
 /**
  * CPU time of a start, compared with that of Node.js itself in the same minute: a busy machine needs more of it for the same
