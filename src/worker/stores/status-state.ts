@@ -71,14 +71,14 @@ export class StatusState {
 
 /**
  * Whether `next` is a status of a previous owner that arrives after one of the current owner. A previous owner writes UNASSIGNED when it
- * stops the task, and FAILED or UNASSIGNED with a reason when its successor fences it. The current owner writes UNASSIGNED in the generation
- * of its last status, when it has lost its membership or its task has not started.
+ * stops the task, RESTARTING when it stops it for a restart, and FAILED or UNASSIGNED with a reason when its successor fences it. The
+ * current owner writes UNASSIGNED in the generation of its last status, when it has lost its membership or its task has not started.
  */
 export function isLate(known: StoredStatus | undefined, next: StoredStatus): boolean {
   if (known === undefined) return false
   const isOfTask = next.state === 'FAILED' || (next.state === 'UNASSIGNED' && next.trace !== null)
   if (isOfTask) return known.state !== 'UNASSIGNED' && !isSafeWrite(known, next)
-  if (next.state !== 'UNASSIGNED') return false
+  if (next.state !== 'UNASSIGNED' && next.state !== 'RESTARTING') return false
   return known.worker_id === next.worker_id
     ? known.generation > next.generation
     : known.generation >= next.generation && known.state !== 'UNASSIGNED'

@@ -125,6 +125,17 @@ describe('StatusState', () => {
     expect(state.task('c', 0)).toMatchObject({ state: 'UNASSIGNED', worker_id: 'h:1' })
   })
 
+  it('ignores a RESTARTING status of an earlier owner, whose restart did not end there', () => {
+    const state = new StatusState()
+    for (const key of ['status-connector-c', 'status-task-c-0']) {
+      apply(state, key, status('RUNNING', 8, 'h:2'))
+      apply(state, key, status('RESTARTING', 4, 'h:1'))
+    }
+    expect([state.connector('c'), state.task('c', 0)]).toMatchObject([{ state: 'RUNNING' }, { state: 'RUNNING' }])
+    for (const key of ['status-connector-c', 'status-task-c-0']) apply(state, key, status('RESTARTING', 8, 'h:2'))
+    expect([state.connector('c')?.state, state.task('c', 0)?.state]).toEqual(['RESTARTING', 'RESTARTING'])
+  })
+
   it('ignores the FAILED status of an earlier owner, and what it writes then', () => {
     const state = new StatusState()
     apply(state, 'status-task-c-0', status('RUNNING', 4, 'h:1'))
