@@ -6,6 +6,7 @@ import {
   type SinkTask,
 } from '../../../sdk/index.ts'
 import type { Connection } from '../http/connection.ts'
+import { deliverLanes } from '../http/lanes.ts'
 import { adviceOn, classifyStatus } from '../http/retriable-status.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import { RetryLimit } from '../http/retry-limit.ts'
@@ -56,11 +57,10 @@ export class HttpDelivery implements SinkTask {
   async put(records: readonly SinkRecord[]): Promise<void> {
     const before = this.#settled.count
     const lanes = await this.#toLanes(records.filter((record) => !this.#settled.has(record)))
-    const progress = { isStopped: false }
-    const outcomes = await Promise.allSettled(lanes.map((lane) => this.#deliverLane(lane, progress)))
+    const batchesOf = (lane: readonly RenderedRecord[]) => toBatches(lane, this.#options.settings.batch.recordsMax)
+    const errors = await deliverLanes(lanes, batchesOf, (batch) => this.#deliver(batch))
     await this.#awaitReports()
     if (this.#settled.count > before) this.#retries.reset()
-    const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : []))
     if (errors.length > 0) this.#retries.throwErrors(errors, { isStopped: this.#options.signal.aborted })
     this.#settled.clear()
   }
@@ -118,19 +118,6 @@ export class HttpDelivery implements SinkTask {
     } catch (error) {
       await this.#reject(record, error as Error)
       return undefined
-    }
-  }
-
-  /** A permanent error of one lane stops the other lanes after their current requests. */
-  async #deliverLane(lane: readonly RenderedRecord[], progress: { isStopped: boolean }): Promise<void> {
-    try {
-      for (const batch of toBatches(lane, this.#options.settings.batch.recordsMax)) {
-        if (progress.isStopped) return
-        await this.#deliver(batch)
-      }
-    } catch (error) {
-      if (!(error instanceof RetriableError)) progress.isStopped = true
-      throw error
     }
   }
 

@@ -148,3 +148,9 @@ function sslKeys(settings: MqttSettings): Readonly<Record<string, unknown>> {
     Object.entries(names).flatMap(([name, key]) => (settings[key] === '' ? [] : [[name, settings[key]]])),
   )
 }
+
+/** Rows of the table of keys and values of the originals, for source and sink. */
+export const MQTT_KEY_NOTES = `| \`confluent.license\`, \`confluent.topic.*\` | without effect: there is no license |
+| \`max.retry.time.ms\` | without effect: a connection is opened again until the task is stopped |
+| \`ws://\` and \`wss://\` | rejected: use the TCP listener of the broker |
+| JKS stores | rejected: convert them to PKCS#12 or PEM |`

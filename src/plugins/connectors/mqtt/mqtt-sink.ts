@@ -2,7 +2,14 @@ import { jsonWriter, plainJson } from '../../../java-compat/json/connect-json-wr
 import { DataError, defineSink, field, RetriableError, type SinkRecord, type SinkTask, z } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../shipped-version.ts'
 import type { MqttConnection } from './mqtt-connection.ts'
-import { logKeysWithoutEffect, MQTT_KNOWN_KEYS, mqttFields, openMqttConnection, qosField } from './mqtt-fields.ts'
+import {
+  logKeysWithoutEffect,
+  MQTT_KEY_NOTES,
+  MQTT_KNOWN_KEYS,
+  mqttFields,
+  openMqttConnection,
+  qosField,
+} from './mqtt-fields.ts'
 import { type PublishOptions, TEXT_BYTES_MAX } from './packet-writer.ts'
 
 /** Messages that are sent before the first one is acknowledged; brokers accept 20 by default. */
@@ -39,10 +46,7 @@ value.converter=org.apache.kafka.connect.converters.ByteArrayConverter
 
 | Keys and values of the original | |
 | --- | --- |
-| \`confluent.license\`, \`confluent.topic.*\` | without effect: there is no license |
-| \`max.retry.time.ms\` | without effect: a connection is opened again until the task is stopped |
-| \`ws://\` and \`wss://\` | rejected: use the TCP listener of the broker |
-| JKS stores | rejected: convert them to PKCS#12 or PEM |
+${MQTT_KEY_NOTES}
 `,
   config,
   otherKeys: { known: MQTT_KNOWN_KEYS, former: {} },

@@ -11,16 +11,23 @@ import {
 } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../shipped-version.ts'
 import { MessageBuffer } from './message-buffer.ts'
-import { logKeysWithoutEffect, MQTT_KNOWN_KEYS, mqttFields, openMqttConnection, qosField } from './mqtt-fields.ts'
+import {
+  logKeysWithoutEffect,
+  MQTT_KEY_NOTES,
+  MQTT_KNOWN_KEYS,
+  mqttFields,
+  openMqttConnection,
+  qosField,
+} from './mqtt-fields.ts'
 import type { MqttMessage } from './packet-reader.ts'
 
 const INT32: Schema = { type: 'int32' }
 /** Maximum wait for a batch before an empty one is yielded. */
 const IDLE_MS = 500
 /** Maximum wait for the last batch to be stored. */
-const DRAIN_MS = 5000
+const DRAIN_MS = 5_000
 /** Limits of received messages whose records were not requested yet. */
-const BUFFERED = { messages: 1000, bytes: 16 * 1024 * 1024 }
+const BUFFERED = { messages: 1_000, bytes: 16 * 1024 * 1024 }
 
 const config = z.object({
   ...mqttFields,
@@ -51,7 +58,8 @@ there is no connection, and a broker sends retained messages again with each con
 
 The value of a record is the payload as bytes, the key the topic of the message. Headers contain the id of the message, its QoS, and whether it was
 retained or sent again: \`mqtt.message.id\`, \`mqtt.qos\`, \`mqtt.retained\`, \`mqtt.duplicate\`. The offset counts messages, and has no other meaning.
-The topics are distributed to at most \`tasks.max\` tasks, each with a client id of its own. Change neither while a session is kept. With
+The topics are distributed to at most \`tasks.max\` tasks, each with a client id of its own. While
+the broker keeps sessions, do not change \`tasks.max\`, \`mqtt.topics\` or \`mqtt.client.id\`: they decide in which session a topic is. With
 \`$share/GROUP/TOPIC\`, the broker distributes messages among all clients of the group. The protocol is MQTT 3.1.1. This is a complete configuration:
 
 <!-- not run: test/e2e/mqtt.test.ts runs source and sink with mosquitto -->
@@ -68,11 +76,8 @@ value.converter=org.apache.kafka.connect.converters.ByteArrayConverter
 
 | Keys and values of the original | |
 | --- | --- |
-| \`confluent.license\`, \`confluent.topic.*\` | without effect: there is no license |
-| \`max.retry.time.ms\` | without effect: a connection is opened again until the task is stopped |
 | \`records.buffer.queue.*\` | without effect: at most 1,000 messages or 16 MB are buffered, then no more are received |
-| \`ws://\` and \`wss://\` | rejected: use the TCP listener of the broker |
-| JKS stores | rejected: convert them to PKCS#12 or PEM |
+${MQTT_KEY_NOTES}
 `,
   config,
   otherKeys: { known: MQTT_KNOWN_KEYS, former: {} },

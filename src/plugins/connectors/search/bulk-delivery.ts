@@ -6,6 +6,7 @@ import {
   type SinkRecord,
   type SinkTask,
 } from '../../../sdk/index.ts'
+import { deliverLanes } from '../http/lanes.ts'
 import { parseStatuses, RETRIED_STATUSES } from '../http/retriable-status.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import { RetryLimit } from '../http/retry-limit.ts'
@@ -56,9 +57,8 @@ export class BulkDelivery implements SinkTask {
     try {
       const operations = await this.#toOperations(records.filter((record) => !this.#settled.has(record)))
       const lanes = toLanes(operations, settings)
-      const progress = { isStopped: false }
-      const outcomes = await Promise.allSettled(lanes.map((lane) => this.#deliverLane(lane, progress)))
-      errors.push(...outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : [])))
+      const bulksOf = (lane: readonly DocumentOperation[]) => toBulks(lane, settings.batch)
+      errors.push(...(await deliverLanes(lanes, bulksOf, (bulk) => this.#deliver(bulk))))
     } catch (error) {
       errors.push(error as Error)
     }
@@ -105,19 +105,6 @@ export class BulkDelivery implements SinkTask {
       if ((error as { readonly code?: unknown }).code !== 'data') throw error
       await this.#handle(settings.onInvalid, record, error as Error)
       return undefined
-    }
-  }
-
-  /** A permanent error of one lane stops the other lanes after their current requests. */
-  async #deliverLane(lane: readonly DocumentOperation[], progress: { isStopped: boolean }): Promise<void> {
-    try {
-      for (const bulk of toBulks(lane, this.#options.settings.batch)) {
-        if (progress.isStopped) return
-        await this.#deliver(bulk)
-      }
-    } catch (error) {
-      if (!(error instanceof RetriableError)) progress.isStopped = true
-      throw error
     }
   }
 

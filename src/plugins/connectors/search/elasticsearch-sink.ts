@@ -4,7 +4,7 @@ import { SHIPPED_VERSION } from '../../shipped-version.ts'
 import { addProblems } from '../http/connection.ts'
 import { proxyUrl } from '../http/proxy-url.ts'
 import { BulkDelivery } from './bulk-delivery.ts'
-import { dataStreamName, indexName, parseTopicResources } from './resource-names.ts'
+import { dataStreamName, existingResources, indexName, resourceProblems } from './resource-names.ts'
 import {
   BULK_BYTES,
   commonProblems,
@@ -131,7 +131,7 @@ export const elasticsearchSink = defineSink({
   summary:
     "Writes records to indices and data streams of Elasticsearch 7 or newer, or OpenSearch, as Confluent's connector does.",
   notes: `
-**Each record is one document; a retry or a task that was replaced never makes a document older.** The id of a document is the key of its
+**Each record is one document; neither a retry nor a task that was replaced stores an older record over a newer one.** The id of a document is the key of its
 record, and its external version the offset: the server rejects an operation whose version is not greater than that of the document, which
 counts as written. With \`key.ignore=true\`, the id is \`TOPIC+PARTITION+OFFSET\`, so a record that is written again has the same document.
 The operations of a document are sent in order, and those that the server did not accept are sent again. Three cases have no versions:
@@ -231,14 +231,7 @@ function hasDataStream(settings: Config): boolean {
 }
 
 function resourceNames(settings: Config, isDataStream: boolean): (topic: string) => string {
-  if (settings['external.resource.usage'] !== 'disabled') {
-    const resources = parseTopicResources(MAPPING_KEY, settings[MAPPING_KEY])
-    return (topic) => {
-      const resource = resources.get(topic)
-      if (resource === undefined) throw new Error(`topic '${topic}' has no entry in ${MAPPING_KEY}`)
-      return resource
-    }
-  }
+  if (settings['external.resource.usage'] !== 'disabled') return existingResources(MAPPING_KEY, settings[MAPPING_KEY])
   const stream = {
     type: settings['data.stream.type'],
     dataset: settings['data.stream.dataset'],
@@ -256,7 +249,7 @@ function problemsOf(settings: Config): readonly ConfigProblem[] {
     ...(usage !== 'disabled' && settings[MAPPING_KEY].length === 0
       ? [{ key: MAPPING_KEY, message: `external.resource.usage=${usage} requires ${MAPPING_KEY}` }]
       : []),
-    ...mappingProblems(settings),
+    ...resourceProblems(MAPPING_KEY, settings[MAPPING_KEY]),
   ]
 }
 
@@ -281,13 +274,4 @@ function dataStreamProblems(settings: Config, isDataStream: boolean): readonly C
       'data.stream.timestamp.field can only be set with a data stream',
     ),
   ]
-}
-
-function mappingProblems(settings: Config): readonly ConfigProblem[] {
-  try {
-    parseTopicResources(MAPPING_KEY, settings[MAPPING_KEY])
-    return []
-  } catch (error) {
-    return [{ key: MAPPING_KEY, message: (error as Error).message }]
-  }
 }

@@ -4,7 +4,7 @@ import { SHIPPED_VERSION } from '../../shipped-version.ts'
 import { addProblems } from '../http/connection.ts'
 import { parsePointer } from '../http-source/json-pointer.ts'
 import { BulkDelivery } from './bulk-delivery.ts'
-import { indexName, parseTopicResources } from './resource-names.ts'
+import { existingResources, indexName, resourceProblems } from './resource-names.ts'
 import {
   BULK_BYTES,
   commonProblems,
@@ -132,7 +132,7 @@ export const opensearchSink = defineSink({
   summary:
     "Writes records to indices and data streams of OpenSearch, or Elasticsearch 7 or newer, with the keys of Aiven's connectors.",
   notes: `
-**Each record is one document; a retry or a task that was replaced never makes a document older.** The connector is
+**Each record is one document; neither a retry nor a task that was replaced stores an older record over a newer one.** The connector is
 [ElasticsearchSink](elasticsearch-sink.md) with other configuration keys, and behaves as described there. With \`data.stream.enabled=true\`, an
 index template for each data stream is created unless there is one with its name. This is a complete configuration:
 
@@ -220,14 +220,7 @@ function handlingOf(behavior: (typeof BEHAVIORS)[number]): Handling {
 }
 
 function resourceNames(settings: Config): (topic: string) => string {
-  if (settings['existing.resource.type'] !== 'none') {
-    const resources = parseTopicResources(MAPPING_KEY, settings[MAPPING_KEY])
-    return (topic) => {
-      const resource = resources.get(topic)
-      if (resource === undefined) throw new Error(`topic '${topic}' has no entry in ${MAPPING_KEY}`)
-      return resource
-    }
-  }
+  if (settings['existing.resource.type'] !== 'none') return existingResources(MAPPING_KEY, settings[MAPPING_KEY])
   const prefix = settings['data.stream.enabled'] ? settings['data.stream.prefix'] : undefined
   return (topic) => {
     const name = indexName(topic, { leading: /^[-_+]/, replaced: /:/g })
@@ -274,15 +267,6 @@ function problemsOf(settings: Config): readonly ConfigProblem[] {
       'behavior.on.null.values',
       'behavior.on.null.values=delete is not possible with routing.type=value: a record without a value has no routing',
     ),
-    ...mappingProblems(settings),
+    ...resourceProblems(MAPPING_KEY, settings[MAPPING_KEY]),
   ]
-}
-
-function mappingProblems(settings: Config): readonly ConfigProblem[] {
-  try {
-    parseTopicResources(MAPPING_KEY, settings[MAPPING_KEY])
-    return []
-  } catch (error) {
-    return [{ key: MAPPING_KEY, message: (error as Error).message }]
-  }
 }

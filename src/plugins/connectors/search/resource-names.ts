@@ -1,3 +1,5 @@
+import type { ConfigProblem } from '../../../sdk/index.ts'
+
 /** Maximum length of the name of an index. */
 const NAME_MAX = 255
 const NAMESPACE_MAX = 100
@@ -19,8 +21,27 @@ export function dataStreamName(
   return `${type}-${dataset}-${namespace.replaceAll('${topic}', topic.toLowerCase()).slice(0, NAMESPACE_MAX)}`
 }
 
+/** The resource of a topic by entries of the form `TOPIC:RESOURCE`. The function throws an `Error` for a topic without an entry. */
+export function existingResources(key: string, entries: readonly string[]): (topic: string) => string {
+  const resources = parseTopicResources(key, entries)
+  return (topic) => {
+    const resource = resources.get(topic)
+    if (resource === undefined) throw new Error(`topic '${topic}' has no entry in ${key}`)
+    return resource
+  }
+}
+
+export function resourceProblems(key: string, entries: readonly string[]): readonly ConfigProblem[] {
+  try {
+    parseTopicResources(key, entries)
+    return []
+  } catch (error) {
+    return [{ key, message: (error as Error).message }]
+  }
+}
+
 /** Parses entries of the form `TOPIC:RESOURCE`. Throws an `Error` for other ones, and for a repeated topic or resource. */
-export function parseTopicResources(key: string, entries: readonly string[]): ReadonlyMap<string, string> {
+function parseTopicResources(key: string, entries: readonly string[]): ReadonlyMap<string, string> {
   const resources = new Map<string, string>()
   for (const entry of entries) {
     const [topic = '', resource = '', ...more] = entry.split(':').map((part) => part.trim())

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { TableFilter } from '../../../cdc/config/table-filter.ts'
 import {
   type ChunkPlan,
@@ -12,6 +11,7 @@ import {
 } from '../../../cdc/signals/chunk-session.ts'
 import type { ChunkKey, IncrementalTable } from '../../../cdc/signals/incremental-state.ts'
 import type { RawSignal } from '../../../cdc/signals/signal.ts'
+import { readVisibleRows } from '../../../cdc/signals/visible-rows.ts'
 import { DatabaseError } from '../../../jdbc/database-error.ts'
 import { plainTable, quotedTable } from '../../../jdbc/identifier.ts'
 import type { MysqlSession } from '../../session.ts'
@@ -39,9 +39,6 @@ type ChunkSource = {
   readonly serverNumber: number | undefined
 }
 
-/** A commit is usually visible within a millisecond after it is in the log. */
-const VISIBILITY_ATTEMPTS = 20
-const VISIBILITY_DELAY_MS = 10
 /** `ER_TABLE_DEF_CHANGED`: the table was altered after the transaction has begun. */
 const ALTERED = 1412
 /** `ER_BAD_FIELD_ERROR` and `ER_NO_SUCH_TABLE`. */
@@ -125,14 +122,8 @@ export class MysqlChunkSession implements ChunkSession<ObservedTable, MysqlChunk
   /** Reads rows in a view that sees all transactions whose changes were delivered before the window opened. */
   async readChunk(plan: MysqlChunkPlan, range: ChunkRange, delivered: DeliveredPosition): Promise<ReadChunk> {
     const operation = `read the next rows of ${plainTable(plan.table)}`
-    for (let attempt = 0; attempt < VISIBILITY_ATTEMPTS; attempt += 1) {
-      const read = await this.#explained(plan, () => this.#readOnce(operation, plan, range, delivered))
-      if (read !== undefined) return read
-      await sleep(VISIBILITY_DELAY_MS)
-    }
-    throw new DatabaseError(
-      `could not ${operation}: a transaction whose changes were delivered is not visible yet, because it waits for a replica`,
-      { isTransient: true },
+    return readVisibleRows({ operation, waitsFor: 'replica' }, () =>
+      this.#explained(plan, () => this.#readOnce(operation, plan, range, delivered)),
     )
   }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type ChunkPlan,
   type ChunkRange,
@@ -10,7 +9,7 @@ import {
 } from '../../../cdc/signals/chunk-session.ts'
 import type { ChunkKey, IncrementalTable } from '../../../cdc/signals/incremental-state.ts'
 import type { RawSignal } from '../../../cdc/signals/signal.ts'
-import { DatabaseError } from '../../../jdbc/database-error.ts'
+import { readVisibleRows } from '../../../cdc/signals/visible-rows.ts'
 import { plainTable, quoted, quotedTable } from '../../../jdbc/identifier.ts'
 import type { Session } from '../../session.ts'
 import type { Table } from '../changes/change.ts'
@@ -27,10 +26,6 @@ type TableChoice = {
   /** Whether changes of partitions are published as changes of their root. */
   readonly publishesRoot: boolean
 }
-
-/** A commit is usually visible within a millisecond after it is in the log. */
-const VISIBILITY_ATTEMPTS = 20
-const VISIBILITY_DELAY_MS = 10
 
 /** Reads tables of PostgreSQL in chunks. */
 export class PostgresChunkSession implements ChunkSession<Table, PostgresChunkPlan, DeliveredIds> {
@@ -95,15 +90,11 @@ export class PostgresChunkSession implements ChunkSession<Table, PostgresChunkPl
 
   /** Reads rows in a snapshot that sees all transactions whose changes were delivered before the window opened. */
   async readChunk(plan: PostgresChunkPlan, range: ChunkRange, delivered: DeliveredIds): Promise<ReadChunk> {
-    for (let attempt = 0; attempt < VISIBILITY_ATTEMPTS; attempt += 1) {
+    const operation = `read a chunk of ${plainTable(plan.table)}`
+    return readVisibleRows({ operation, waitsFor: 'standby' }, async () => {
       const { bounds, ...read } = await this.#readOnce(plan, range)
-      if (!missesAny(bounds, delivered)) return read
-      await sleep(VISIBILITY_DELAY_MS)
-    }
-    throw new DatabaseError(
-      `could not read a chunk of ${plainTable(plan.table)}: a transaction whose changes were delivered is not visible yet, because it waits for a standby`,
-      { isTransient: true },
-    )
+      return missesAny(bounds, delivered) ? undefined : read
+    })
   }
 
   insertSignal(table: string, { id, type, data }: RawSignal): Promise<unknown> {
