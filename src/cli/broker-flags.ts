@@ -95,29 +95,24 @@ export const KAFKA_REFERENCE_HELP = `  --kafka-ref NAMESPACE/NAME        Strimzi
   --kafka-user-ref NAMESPACE/NAME   the KafkaUser whose certificate or password is used, and followed when Strimzi renews it
   --kafka-listener NAME             the listener; default: the internal one with the authentication of the user`
 
-/** The Kafka of the options, with the settings of its clients; other settings override them. */
-export type ReferencedKafka = { readonly bootstrap: string; readonly settings: readonly Setting[] }
-
 /**
- * Calls `run` with the Kafka that the options name, and follows its Secrets until `run` resolves. Without such options it is called with
- * undefined. Throws a `UsageError` for invalid options.
+ * Calls `run` with the brokers of the Kafka that the options name as `--bootstrap`, and with the settings of its clients, which other
+ * settings override. Follows its Secrets until `run` resolves. Without such options, `run` gets the flags as they are, and no settings.
+ * Throws a `UsageError` for invalid options.
  */
-export async function withReferencedKafka(
-  flags: KafkaReferenceFlags,
+export async function withReferencedKafka<Flags extends KafkaReferenceFlags>(
+  flags: Flags,
   logger: Logger,
-  run: (kafka: ReferencedKafka | undefined) => Promise<ExitCode>,
+  run: (flags: Flags, settings: readonly Setting[]) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const reference = parseReference(flags)
-  if (reference === undefined) return run(undefined)
+  if (reference === undefined) return run(flags, [])
   // Loaded on demand: the Kubernetes client takes half a second and 80 MB.
   const { followStrimziKafka } = await import('./strimzi/follow-strimzi-kafka.ts')
   const kafka: FollowedKafka = await followStrimziKafka(reference, { logger, kubeconfig: flags.kubeconfig })
   try {
-    const settings = Object.entries(kafka.settings)
-    return await run({
-      bootstrap: kafka.bootstrap,
-      settings: settings.map(([key, value]) => ({ key, value, source: '--kafka-ref' })),
-    })
+    const settings = Object.entries(kafka.settings).map(([key, value]) => ({ key, value, source: '--kafka-ref' }))
+    return await run({ ...flags, bootstrap: kafka.bootstrap }, settings)
   } finally {
     await kafka.close()
   }

@@ -1,12 +1,12 @@
 import { createLogger, type Logger } from '../../common/logging/logger.ts'
 import { createMetrics } from '../../common/metrics-registry.ts'
+import type { Setting } from '../../config/settings.ts'
 import { settingsFromEnvironment } from '../../config/settings-sources.ts'
 import { isWildcardAddress, parseListener } from '../../http/listener-address.ts'
 import { type OperatorOptions, readConfiguration, startOperator } from '../../operator/main.ts'
 import {
   KAFKA_REFERENCE_HELP,
   KAFKA_REFERENCE_OPTIONS,
-  type ReferencedKafka,
   stackBrokerAddress,
   withReferencedKafka,
 } from '../broker-flags.ts'
@@ -73,18 +73,17 @@ environment variables WEIR_SET_… with _ for each dot; use those for passwords,
     if (positionals.length > 0)
       throw new UsageError(`weir operator takes no arguments: '${positionals[0]}' is unexpected`)
     const logger = createLogger()
-    return withReferencedKafka(values, logger, (kafka) => runOperator(values, kafka, logger))
+    return withReferencedKafka(values, logger, (found, settingsOfKafka) => runOperator(found, settingsOfKafka, logger))
   },
 }
 
 type Values = ReturnType<typeof parseArguments<typeof OPTIONS>>['values']
 
-async function runOperator(given: Values, kafka: ReferencedKafka | undefined, logger: Logger): Promise<ExitCode> {
-  const values = kafka === undefined ? given : { ...given, bootstrap: kafka.bootstrap }
+async function runOperator(values: Values, settingsOfKafka: readonly Setting[], logger: Logger): Promise<ExitCode> {
   const file = /\.ya?ml$/.test(values.config ?? '') ? values.config : undefined
   const environment = settingsFromEnvironment('WEIR_SET', process.env)
   const written = readProgramSettings(file === undefined ? values : { ...values, config: undefined }, environment)
-  const settings = [...(kafka?.settings ?? []), ...written]
+  const settings = [...settingsOfKafka, ...written]
   const configuration = file === undefined ? undefined : readConfiguration(file)
   const runtime = (program: 'registry' | 'worker'): RuntimeOptions => {
     const url = values[program]

@@ -2,12 +2,12 @@ import { openBroker } from '../../broker/open-broker.ts'
 import { startAll } from '../../common/lifecycle.ts'
 import { createLogger } from '../../common/logging/logger.ts'
 import { createMetrics } from '../../common/metrics-registry.ts'
+import type { Setting } from '../../config/settings.ts'
 import { startRegistry } from '../../registry/main.ts'
 import { brokerSettings, environmentSettings, registrySettings } from '../../registry/settings.ts'
 import {
   KAFKA_REFERENCE_HELP,
   KAFKA_REFERENCE_OPTIONS,
-  type ReferencedKafka,
   resolveBrokerAddress,
   withReferencedKafka,
 } from '../broker-flags.ts'
@@ -34,15 +34,13 @@ Settings are also read from environment variables SCHEMA_REGISTRY_… with _ for
     const { values, positionals } = parseArguments(args, OPTIONS)
     if (positionals.length > 0)
       throw new UsageError(`weir registry takes no arguments: '${positionals[0]}' is unexpected`)
-    return withReferencedKafka(values, createLogger(), (kafka) => runRegistry(values, kafka))
+    return withReferencedKafka(values, createLogger(), runRegistry)
   },
 }
 
-async function runRegistry(given: Values, kafka: ReferencedKafka | undefined): Promise<ExitCode> {
-  const values = kafka === undefined ? given : { ...given, bootstrap: kafka.bootstrap }
-  const settingsOfKafka = (kafka?.settings ?? []).map(({ key, ...one }) => ({ ...one, key: `brokerstore.${key}` }))
+async function runRegistry(values: Values, settingsOfKafka: readonly Setting[]): Promise<ExitCode> {
   const settings = registrySettings([
-    ...settingsOfKafka,
+    ...settingsOfKafka.map((setting) => ({ ...setting, key: `brokerstore.${setting.key}` })),
     ...readProgramSettings(values, environmentSettings(process.env)),
   ])
   const bootstrap = settings.values['brokerstore.bootstrap.servers']

@@ -2,13 +2,13 @@ import { openBroker } from '../../broker/open-broker.ts'
 import { startAll } from '../../common/lifecycle.ts'
 import { createLogger, type Logger } from '../../common/logging/logger.ts'
 import { createMetrics } from '../../common/metrics-registry.ts'
+import type { Setting } from '../../config/settings.ts'
 import { resolveSettings, startWorker } from '../../worker/main.ts'
 import { workerEnvironmentSettings } from '../../worker/settings.ts'
 import {
   KAFKA_REFERENCE_HELP,
   KAFKA_REFERENCE_OPTIONS,
   kafkaClientSettings,
-  type ReferencedKafka,
   resolveBrokerAddress,
   withReferencedKafka,
 } from '../broker-flags.ts'
@@ -36,13 +36,11 @@ Settings are also read from environment variables CONNECT_… with _ for each do
     if (positionals.length > 0)
       throw new UsageError(`weir worker takes no arguments: '${positionals[0]}' is unexpected`)
     const logger = createLogger()
-    return withReferencedKafka(values, logger, (kafka) => runWorker(values, kafka, logger))
+    return withReferencedKafka(values, logger, (found, settingsOfKafka) => runWorker(found, settingsOfKafka, logger))
   },
 }
 
-async function runWorker(given: Values, kafka: ReferencedKafka | undefined, logger: Logger): Promise<ExitCode> {
-  const values = kafka === undefined ? given : { ...given, bootstrap: kafka.bootstrap }
-  const settingsOfKafka = kafka?.settings ?? []
+async function runWorker(values: Values, settingsOfKafka: readonly Setting[], logger: Logger): Promise<ExitCode> {
   const written = [...settingsOfKafka, ...readProgramSettings(values, workerEnvironmentSettings(process.env))]
   const settings = await resolveSettings(written)
   // The default of the setting, localhost:9092, must not select a broker: only a value that was given counts.
